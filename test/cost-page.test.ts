@@ -1,4 +1,7 @@
-/** cost-page.test.ts: docs/cost.md shows the cost model. `npx vitest run test/cost-page.test.ts -u` updates it. */
+/**
+ * cost-page.test.ts: checks that docs/cost.md shows the current cost model. `npx vitest run test/cost-page.test.ts -u`
+ * updates the page.
+ */
 
 import { readFileSync } from "node:fs"
 import { join, resolve } from "node:path"

@@ -1,9 +1,9 @@
 /**
- * frozen-texts.test.ts: no module keeps a text in a constant, where it would stay in the language of the time at which
- * it was read.
+ * frozen-texts.test.ts: checks that no module stores translated text in a constant, because that text would not change
+ * when the user changes the language.
  *
- * It is not in test/client, whose files share loaded modules and drawn elements: this test needs modules that nothing
- * has loaded yet.
+ * This test isn't in test/client, because the files there share loaded modules and rendered elements. This test needs
+ * modules that nothing has loaded yet.
  *
  * @vitest-environment happy-dom
  */
@@ -19,7 +19,10 @@ const MODULES = import.meta.glob([
   "!../client/shared-view/share-main.tsx",
 ])
 
-/** Each module is compiled for this test alone. On a busy machine that takes more than half a minute. */
+/**
+ * Time limit for loading the modules. All of them are compiled for this test alone, which takes over half a minute on a
+ * busy machine.
+ */
 const LOAD_MS = 240_000
 
 test("[LG2] no text is read while the modules are loaded", { timeout: LOAD_MS }, async () => {

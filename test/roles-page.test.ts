@@ -1,4 +1,7 @@
-/** roles-page.test.ts: docs/roles.md shows the tables of the code. `npx vitest run test/roles-page.test.ts -u` updates it. */
+/**
+ * roles-page.test.ts: checks that docs/roles.md shows the access tables of the code. `npx vitest run
+ * test/roles-page.test.ts -u` updates the page.
+ */
 
 import { readFileSync } from "node:fs"
 import { join, resolve } from "node:path"

@@ -1,8 +1,8 @@
 /**
  * rules.test.ts: checks that SPEC.md and the tests name the same rules.
  *
- * A line `- **SG3** text` defines a rule. A test whose title contains `[SG3]`, or a golden file whose comment contains it,
- * proves the rule. Tests that `npm test` skips (`testInFull`) don't count.
+ * A line `- **SG3** text` defines a rule. A test whose title contains `[SG3]`, or a golden file whose comment contains
+ * it, proves the rule. Tests that `npm test` skips (`testInFull`) don't count.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -26,7 +26,7 @@ function titlesOf(file: string): string[] {
   ].map(([line]) => line)
 }
 
-/** Returns each rule that a test names, with the first file that names it. */
+/** Returns the id of each rule that a test names, mapped to the first file that names it. */
 function provenRules(): Map<string, string> {
   const proven = new Map<string, string>()
   const files = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })

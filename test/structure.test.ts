@@ -1,5 +1,5 @@
 /**
- * structure.test.ts: the imports that each folder may have, and the maximum sizes of files, folders and functions.
+ * structure.test.ts: checks the imports of each folder, and the sizes of files, folders and functions.
  *
  * A failure names the file, the line and the reason. `LADDERS` is the map of the code: a folder imports only folders
  * that come before it in its list. The README.md of each folder describes its contents.
@@ -25,7 +25,7 @@ import {
 const TOP_FOLDERS = ["shared", "worker", "client", "sdk", "widget", "testing", "scripts"] as const
 type TopFolder = (typeof TOP_FOLDERS)[number]
 
-/** For each top folder, the other top folders that it may import. */
+/** The other top folders that each top folder may import. */
 const OPEN_TO: Record<TopFolder, readonly TopFolder[]> = {
   shared: [],
   worker: ["shared"],
@@ -37,8 +37,8 @@ const OPEN_TO: Record<TopFolder, readonly TopFolder[]> = {
 }
 
 /**
- * Lowest first. A name is a folder with its subfolders, or a file directly in the top folder. `.` means all other
- * files directly in the top folder.
+ * The import order within each top folder, lowest first. A name stands for a folder with its subfolders, or for a file
+ * directly in the top folder. `.` stands for all other files directly in the top folder.
  */
 const LADDERS: Partial<Record<TopFolder, readonly string[]>> = {
   shared: [".", "theme", "protocol", "text", "usage", "sanitize", "segment", "ingest", "json-schema", "card", "index"],
@@ -52,7 +52,7 @@ const LADDERS: Partial<Record<TopFolder, readonly string[]>> = {
     ),
 }
 
-/** Pure libraries: data in, data out. */
+/** Packages that shared/ may import, because they neither perform I/O nor read a clock. */
 const SHARED_PACKAGES = new Set(["htmlparser2", "ipaddr.js", "valibot"])
 const IMPURE = /\b(?:Date\.now|Math\.random|new Date|performance\.|crypto\.|fetch\(|setTimeout|setInterval|console\.)/
 const MARKUP = /\b(?:innerHTML|outerHTML|dangerouslySetInnerHTML|insertAdjacentHTML|document\.write(?:ln)?)\b/
@@ -64,10 +64,13 @@ const SDK_FOLDERS = ["client/net", "client/files", "client/session"]
 /** The files that report the progress of uploads with XMLHttpRequest, where it exists. */
 const XHR_FILES = new Set(["client/files/send-file-xhr.ts", "sdk/upload-file.ts"])
 const BARRED_NAME = /^(?:.*[-.])?(?:utils?|helpers?|common|managers?)$/
-/** Entry files. The platform prescribes the Worker's; package.json names the others. */
+/** Entry files. The platform prescribes the name of the Worker's entry; package.json names the others. */
 const ENTRIES = new Set(["worker/index.ts", "testing/index.ts", "shared/index.ts", "sdk/index.ts"])
 const MAX_FILE_LINES = 400
-/** Objects delegate all work to their parts. User and tenant objects have many calls, with one to three lines for each. */
+/**
+ * Maximum lines of each Durable Object's file, because objects should only delegate. User and tenant objects have many
+ * methods, each with one to three lines.
+ */
 const MAX_OBJECT_LINES: Readonly<Record<string, number>> = {
   "worker/session/session-object.ts": 200,
   "worker/session/producers/streamed-session.ts": 50,
@@ -75,15 +78,17 @@ const MAX_OBJECT_LINES: Readonly<Record<string, number>> = {
   "worker/directory/directory-library.ts": 185,
   "worker/session/annotations/annotated-session.ts": 90,
   "worker/tenant/feedback/feedback-counter.ts": 25,
-  "worker/tenant/cards/carded-tenant.ts": 60,
-  "worker/tenant/theme/themed-tenant.ts": 50,
+  "worker/tenant/cards/card-tenant.ts": 60,
+  "worker/tenant/theme/theme-tenant.ts": 50,
   "worker/tenant/tenant-object.ts": 395,
   "worker/tenant/registry-object.ts": 60,
 }
-/** The classes that a Worker class may extend: platform classes, and the class with the session object's transfer calls. */
+/**
+ * The classes that a Worker class may extend: platform classes, and the class with the session object's transfer calls.
+ */
 const BASE_CLASSES = new Set([
   "AnnotatedSession",
-  "CardedTenant",
+  "CardTenant",
   "DirectoryLibrary",
   "DurableObject",
   "Error",
@@ -91,9 +96,9 @@ const BASE_CLASSES = new Set([
   "Map",
   "PortableSession",
   "StreamedSession",
-  "ThemedTenant",
-  "ModelledTenant",
-  "ListenedTenant",
+  "ThemeTenant",
+  "ModelTenant",
+  "QuestionTenant",
   "McpTenant",
   "WebhookTenant",
 ])
@@ -122,7 +127,8 @@ export function findImportFault(item: Pick<Import, "file" | "specifier">): strin
     const isAllowed = top !== "shared" || SHARED_PACKAGES.has(item.specifier)
     return isAllowed ? null : `shared imports only ${[...SHARED_PACKAGES].join(", ")}`
   }
-  if (!/\.(?:tsx?|css|css\?inline|json|svg)$/.test(item.specifier)) return "a relative import carries its extension"
+  if (!/\.(?:tsx?|css|css\?inline|json|svg)$/.test(item.specifier))
+    return "a relative import must include the file extension"
   const target = resolveImport(item)
   const targetTop = topFolderOf(target)
   if (target === "shared/index.ts") return "shared/index.ts is for other projects"
@@ -199,7 +205,7 @@ describe("imports", () => {
     ["worker/turn/a.ts", "../../client/b.tsx", "worker may not import client"],
     ["shared/card/a.ts", "../../worker/b.ts", "shared may not import worker"],
     ["shared/a.ts", "node:fs", "shared imports only htmlparser2, ipaddr.js, valibot"],
-    ["shared/a.ts", "./b", "a relative import carries its extension"],
+    ["shared/a.ts", "./b", "a relative import must include the file extension"],
     ["worker/store/a.ts", "../turn/b.ts", "store may not import turn, which is above it"],
     ["client/net/a.ts", "../app/b.tsx", "net may not import app, which is above it"],
     ["worker/turn/a.ts", "../../shared/index.ts", "shared/index.ts is for other projects"],

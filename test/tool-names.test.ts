@@ -1,14 +1,14 @@
-/** tool-names.test.ts: a built-in tool is named only by the registry, and by files that a new tool doesn't need. */
+/** tool-names.test.ts: checks that only the registry and the files in EXCEPTIONS name a built-in tool. */
 
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { listSourceFiles, readSource } from "./support/source-tree.ts"
 
 /**
- * The files outside the registry that may name a tool. A new tool needs none of them:
+ * The registry and the other files that may name a tool. Adding a tool requires no change to these other files:
  * - the scripted model, which chooses tools as any model does;
  * - the default agents, which are examples of a configuration;
- * - translated labels and icons; a tool without them has its name and a general icon;
+ * - translated labels and icons: a tool without them is shown with its name and a generic icon;
  * - the view of messages between agents.
  */
 const EXCEPTIONS = [
@@ -25,7 +25,7 @@ const NAMES = [...REGISTRY.matchAll(/^ {2}\["(\w+)",/gm)].map(([, name]) => name
 
 test("[TO13] only the registry names a built-in tool", () => {
   expect(NAMES).toContain("canvas_create")
-  // Names of one word, such as `search`, are also words for other things.
+  // Single-word names, such as `search`, aren't checked, because they have other meanings too.
   const quoted = NAMES.filter((name) => name.includes("_")).map((name) => `"${name}"`)
   const files = ["worker", "client", "shared"]
     .flatMap((folder) => listSourceFiles(folder))

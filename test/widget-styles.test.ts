@@ -1,4 +1,4 @@
-/** widget-styles.test.ts: the page's style sheets, adapted to the shadow root of the widget. */
+/** widget-styles.test.ts: tests how the page's style sheets are adapted to the widget's shadow root. */
 
 import { describe, expect, test } from "vitest"
 import { adaptStyles } from "../scripts/adapt-styles.ts"
@@ -28,13 +28,13 @@ describe("an adapted style sheet", () => {
     expect(adapt(css)).toBe(adapted)
   })
 
-  test("[WG7] keeps the units of the window for elements that are as large as it", () => {
+  test("[WG7] keeps viewport units for elements that fill the window", () => {
     expect(adapt(".box { width: 90vw; padding: 1rem }", "client/styles/dialog.css")).toBe(
       ".box { width: 90vw; padding: 16px }",
     )
   })
 
-  test("[WG7] can't contain a query that would depend on the window of the site", () => {
+  test("[WG7] must not contain a media query that depends on the size of the site's window", () => {
     expect(() => adapt("@media (min-width: 1rem) and (max-height: 2rem) { a { top: 0 } }")).toThrow("can't adapt")
   })
 })
@@ -53,7 +53,7 @@ describe("the widget's style sheets", () => {
     .filter((file) => file.includes(".css"))
     .map((file) => file.replace("?inline", ""))
 
-  test("[WG7] are those of the page, without the sidebar, the account, short windows and the page for a missing conversation", () => {
+  test("[WG7] are the page's style sheets, except those for the sidebar, the account, short windows and missing conversations", () => {
     const page = listStyleSheets("client").filter(
       (file) =>
         !/styles\/(?:(?:admin|search|shared-view)\/|sidebar\/(?!link-share|temporary-chat)|settings\.css|missing-conversation\.css|low-window\.css|writing\/composer)/.test(

@@ -19,7 +19,7 @@ import type { SessionRpc } from "./platform/rpc/session-rpc.ts"
 import type { TenantRpc } from "./settings/tenant-rpc.ts"
 import { findAllowListFaults } from "./settings/tenant-settings.ts"
 
-/** The rate limiting bindings of wrangler.toml. Without its binding, a limit does not apply. */
+/** The rate limiting bindings of wrangler.toml. A limit applies only if its binding exists. */
 export interface RateBindings {
   readonly RATE_WRITE?: RateLimit
   readonly RATE_WRITE_TENANT?: RateLimit
@@ -38,7 +38,7 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly REGISTRY: DurableObjectNamespace<RegistryRpc>
   /** The files of the page. */
   readonly ASSETS: Fetcher
-  /** Stores the assets of tenants without a region. RegionBuckets has the other buckets. */
+  /** Stores the assets of tenants without a region. The other buckets are in RegionBuckets. */
   readonly MEDIA: R2Bucket
   /**
    * `local` or `production`. A production deployment rejects every setting that is only safe on a developer's machine.
@@ -46,15 +46,15 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly ENVIRONMENT: string
   /** `dev`: the page can fetch a token for the tenant `demo`. `jwt`: other services issue the tokens. */
   readonly AUTH: string
-  /** Signs and verifies tokens (HS256); at least MIN_SECRET_BYTES. */
+  /** Signs and verifies tokens (HS256). It has at least MIN_SECRET_BYTES. */
   readonly JWT_SECRET?: string
   /**
    * Secrets for stored keys, comma-separated, newest first (platform/crypto/seal-secret.ts). Default: JWT_SECRET.
    */
   readonly SEALING_SECRETS?: string
   /**
-   * The operator's credential, with which tenants are created; at least MIN_SECRET_BYTES. Without it, the operator's
-   * routes do not exist.
+   * The operator's credential, with which tenants are created. It has at least MIN_SECRET_BYTES. Without it, the
+   * operator's routes do not exist.
    */
   readonly OPERATOR_SECRET?: string
   /** Origins that may call the API in addition to the deployment's own, comma-separated. */
@@ -64,9 +64,9 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
    * `demo`.
    */
   readonly PAGE_TENANT?: string
-  /** The domain below which each tenant has its own host: `<tenant>.<domain>` or `<tenant>.<region>.<domain>`. */
+  /** The domain under which each tenant has its own host: `<tenant>.<domain>` or `<tenant>.<region>.<domain>`. */
   readonly PAGE_DOMAIN?: string
-  /** A separate origin for canvas documents, which serves nothing else. Without it, they share the page's origin. */
+  /** A separate origin that serves only canvas documents. Without it, documents share the page's origin. */
   readonly CANVAS_ORIGIN?: string
   /** The page's origin. Required with CANVAS_ORIGIN: only the page may frame documents. */
   readonly PAGE_ORIGIN?: string
@@ -74,11 +74,11 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly EMBED_ORIGINS?: string
   /** Hosts whose media is loaded without a click in all tenants, comma-separated. */
   readonly MEDIA_HOSTS?: string
-  /** `off`: the model gives titles only to the sessions of tenants that switch it on. */
+  /** `off`: the model titles only the sessions of tenants that have turned this on. */
   readonly AUTO_TITLES?: string
   /**
-   * `on`: browsers keep the page, so that it opens without a network. Anything else removes it. Default: `on` in
-   * production.
+   * `on`: browsers store the page, so that it opens without a network. With any other value, browsers remove the stored
+   * page. Default: `on` in production.
    */
   readonly SERVICE_WORKER?: string
   /** `sample` (the default) or `open-meteo`. */
@@ -87,9 +87,9 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly OPEN_METEO_GEOCODING_URL?: string
   /** The service of the tool `search`: `sample` (the default), `brave`, `tavily` or `searxng`. */
   readonly SEARCH_SERVICE?: string
-  /** The key for that service. */
+  /** The search service's API key. */
   readonly SEARCH_API_KEY?: string
-  /** Its URL, without a path. Required for `searxng`. */
+  /** The search service's URL, without a path. Required for `searxng`. */
   readonly SEARCH_URL?: string
   /** Workers AI, for images and for models. Without it, the built-in renderer draws images. */
   readonly AI?: { run(model: string, input: object, options?: object): Promise<unknown> }
@@ -102,11 +102,11 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly MODEL_API_KEY?: string
   /** Kinds of files that the model accepts, comma-separated: image, pdf, audio, video. Default: `image`. */
   readonly MODEL_TAKES?: string
-  /** A data set of Analytics Engine, for data points of requests and turns. */
+  /** An Analytics Engine dataset for data points about requests and turns. */
   readonly METRICS?: AnalyticsEngineDataset
   /** `log`: data points are logged, with or without METRICS. For local use and tests. */
   readonly POINTS?: string
-  /** The destination of the spans of turns: `platform` or `log`. Without it there are none. */
+  /** The destination of turn spans: `platform` or `log`. Without it, no spans are created. */
   readonly SPANS?: string
   /** The share of turns with spans, 0 to 1. Default: DEFAULT_SPAN_SAMPLING of telemetry/telemetry.ts. */
   readonly SPAN_SAMPLING?: string
@@ -122,11 +122,11 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly PROBE_TOOLS?: string
   readonly PROBE_URL?: string
   /**
-   * For tests: fetches of remote media and of pages go to this server, with their URL in the path. See
+   * For tests: fetches of remote media and of pages go to this server, with the requested URL in the path. See
    * routes/media/remote-fetch.ts.
    */
   readonly MEDIA_UPSTREAM?: string
-  /** Pause of the scripted model between two tokens, in milliseconds. */
+  /** The scripted model's pause between two tokens, in milliseconds. */
   readonly SCRIPTED_DELAY_MS?: string
 }
 
@@ -163,12 +163,12 @@ export type DeploymentEnv = Pick<
 export const LOCAL_SECRET = "local-development-only-never-deploy-this"
 export const LOCAL_OPERATOR_SECRET = "local-operator-only-never-deploy-this"
 
-/** Returns the origins of ALLOWED_ORIGINS. `null` cannot be listed, because every sandboxed page has this origin. */
+/** Returns the origins of ALLOWED_ORIGINS. Ignores `null`, because every sandboxed page has this origin. */
 export function parseAllowedOrigins({ ALLOWED_ORIGINS }: Pick<Env, "ALLOWED_ORIGINS">): readonly string[] {
   return splitCommaList(ALLOWED_ORIGINS).filter((origin) => origin !== "null")
 }
 
-/** Returns all reasons why this deployment must not serve this URL, in one sentence. Null if it is safe. */
+/** Returns all reasons why this deployment must not serve this URL, as one string; null if there are none. */
 export function findDeploymentFault(env: DeploymentEnv, url: URL): string | null {
   const faults = [
     ...findEnvironmentFaults(env),
@@ -207,7 +207,7 @@ function findSecretFaults({ JWT_SECRET = "", OPERATOR_SECRET, SEALING_SECRETS, E
     if (ENVIRONMENT === "production" && isPublic) faults.push(`${name} is the local development secret`)
   }
   if (OPERATOR_SECRET !== undefined && !/^[\x21-\x7e]*$/.test(OPERATOR_SECRET))
-    faults.push("OPERATOR_SECRET has characters that a header cannot carry")
+    faults.push("OPERATOR_SECRET contains characters that are not allowed in a header")
   // Otherwise anybody who may create tenants could sign tokens for all of them.
   if (OPERATOR_SECRET === JWT_SECRET && JWT_SECRET !== "") faults.push("OPERATOR_SECRET is the same as JWT_SECRET")
   return faults
@@ -221,7 +221,7 @@ export function getPageTenant(env: PageTenantEnv, { hostname }: URL): string | n
   const { AUTH, PAGE_TENANT, PAGE_DOMAIN } = env
   if (PAGE_DOMAIN !== undefined) return readHostTenant(env, hostname, PAGE_DOMAIN)
   if (PAGE_TENANT !== undefined) return PAGE_TENANT
-  // On a developer's machine every tenant has its page without any settings.
+  // On a developer's machine, every tenant gets its own page without configuration.
   return AUTH === "dev" ? (readHostTenant(env, hostname, "localhost") ?? "demo") : null
 }
 
@@ -245,8 +245,8 @@ export function getCanvasOrigin({ CANVAS_ORIGIN }: Pick<Env, "CANVAS_ORIGIN">): 
 }
 
 /**
- * Finds the faults of the canvas origin. It must differ from every origin that can call the API, or only the sandbox
- * would isolate documents.
+ * Finds the faults of the canvas origin. That origin must differ from every origin that can call the API, because
+ * otherwise only the sandbox would isolate documents.
  */
 function findCanvasFaults(env: DeploymentEnv): string[] {
   const { CANVAS_ORIGIN, PAGE_ORIGIN, PAGE_DOMAIN } = env
@@ -260,13 +260,13 @@ function findCanvasFaults(env: DeploymentEnv): string[] {
     faults.push("CANVAS_ORIGIN is set, but PAGE_ORIGIN is missing")
   const canvasHost = URL.canParse(CANVAS_ORIGIN) ? new URL(CANVAS_ORIGIN).hostname : ""
   if (PAGE_DOMAIN !== undefined && `.${canvasHost}`.endsWith(`.${PAGE_DOMAIN}`))
-    faults.push("CANVAS_ORIGIN is below PAGE_DOMAIN")
+    faults.push("CANVAS_ORIGIN is PAGE_DOMAIN or one of its subdomains")
   const callerOrigins = [...parseAllowedOrigins(env), PAGE_ORIGIN]
   if (callerOrigins.includes(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is PAGE_ORIGIN or in ALLOWED_ORIGINS")
   return faults
 }
 
-/** A host name in lower case, as browsers send it. */
+/** Matches a host name in lower case, as browsers send it. */
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 function findPageFaults(env: DeploymentEnv): string[] {
@@ -285,9 +285,9 @@ function findPageFaults(env: DeploymentEnv): string[] {
 }
 
 /**
- * Reports a local deployment under a public name. It trusts every client that can reach it, so it must not serve under
- * a public DNS name: either it was deployed by mistake, or another site has pointed its own name at this machine (DNS
- * rebinding).
+ * Reports a local deployment that is reached under a public DNS name. A local deployment trusts every client, so it
+ * must not serve such a name. Either it was deployed by mistake, or another site has pointed the site's name at this
+ * machine (DNS rebinding).
  */
 function findAddressFaults(env: DeploymentEnv, url: URL): string[] {
   if (!isPublicName(url.hostname) || parseAllowedOrigins(env).includes(url.origin)) return []

@@ -1,5 +1,5 @@
 /**
- * index.ts: the entry of the Worker: mounts the routes and exports the Durable Object classes.
+ * index.ts: the Worker's entry point. It mounts the routes and exports the Durable Object classes.
  */
 
 import { faultToResponse } from "./platform/fault-response.ts"
@@ -58,7 +58,7 @@ app.all("/v1/shares/*", async (context) => {
   const { publicShareRoutes } = await import("./routes/public-share-routes.ts")
   return await handOver(context, publicShareRoutes)
 })
-// Services of tenants send results here. A signature is their only proof.
+// Tenants' services send late tool results here. The signature of a request is its only authentication.
 app.post("/tool-results/:tenant/:session/:tool/:call", async (context) => {
   const { receiveToolResult } = await import("./routes/tool-result-route.ts")
   return await receiveToolResult(context)
@@ -68,7 +68,7 @@ app.all("/canvas/documents/*", async ({ req, env }) => {
   const { canvasRoutes } = await import("./routes/media/canvas-routes.ts")
   return await canvasRoutes.fetch(req.raw, env)
 })
-// Loaded on its first request, because most isolates never serve one.
+// Loaded on the first request, because most isolates never serve remote media.
 app.get("/media/remote", async (context) => {
   const { serveRemoteMedia } = await import("./routes/media/remote-media-routes.ts")
   return await serveRemoteMedia(context)
@@ -81,12 +81,12 @@ app.get("/media/card/:tenant/:file", async (context) => {
   const { serveCardView } = await import("./routes/media/card-view-route.ts")
   return await serveCardView(context)
 })
-// After the other paths of /media, because an id matches them too.
+// Registered after the other /media routes, because this pattern matches their paths too.
 app.get("/media/:id", async ({ req, env }) => {
   const { mediaRoutes } = await import("./routes/media/media-routes.ts")
   return await mediaRoutes.fetch(req.raw, env)
 })
-// Last, because these paths have no common prefix. `authorize` has already refused every path that is not in the table.
+// Registered last, because these paths have no common prefix. `authorize` has already refused every unknown path.
 app.all("/v1/*", async (context) => {
   const { administration } = await import("./routes/tenants/administration.ts")
   return await handOver(context, administration)

@@ -29,10 +29,8 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
   const { store } = controller
   const isMissing = useIsMissing(controller)
   const Main = getMainTag()
-  // If the code can't be loaded although the page is online, a newer version has replaced this version's files.
   const code = transcriptModule.value
-  const isOutdated = code === "failed" && isOnline.value
-  useEffect(loadTranscript, [isOnline.value])
+  useEffect(() => void loadTranscript(), [isOnline.value])
   const isEmpty = useIsEmpty(controller)
   const sendMessage = (text: string, extras?: MessageExtras): void => {
     router.sendMessage(text, extras)
@@ -55,11 +53,11 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
           />
         </div>
       </Main>
-      <footer class={isOutdated || isMissing ? "foot missing" : "foot"}>
+      <footer class={isMissing || (isOnline.value && code === "failed") ? "foot missing" : "foot"}>
         {code !== null && code !== "failed" && <code.ScrollToEndButton scrollAnchor={scrollAnchor} />}
         <ConversationMarks router={router} />
         <LinkStatus
-          link={isOutdated ? "outdated" : controller.link.value}
+          link={controller.link.value}
           hold={controller.api.hold}
           isOnline={isOnline.value}
           wasLoaded={controller.isLoaded.value}

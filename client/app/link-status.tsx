@@ -5,6 +5,7 @@
 import type { VNode } from "preact"
 import type { RequestHold } from "../net/request-hold.ts"
 import type { LinkState } from "../net/socket-link.ts"
+import { missingModules } from "../ui/deferred-module.ts"
 import { connectionText } from "../words/page-text.ts"
 import { unsentText } from "../words/unsent-text.ts"
 
@@ -21,16 +22,7 @@ interface LinkStatusProps {
 }
 
 export function LinkStatus({ link, hold, isOnline, wasLoaded, wasLive, onRetry }: LinkStatusProps): VNode | null {
-  if (link === "outdated") {
-    return (
-      <p class="link" role="alert">
-        {connectionText.outdated}{" "}
-        <button type="button" onClick={() => location.reload()}>
-          {connectionText.reload}
-        </button>
-      </p>
-    )
-  }
+  if (link === "outdated") return <ReloadStatus text={connectionText.outdated} />
   if (link === "gone") {
     return (
       <p class="link" role="alert">
@@ -39,10 +31,27 @@ export function LinkStatus({ link, hold, isOnline, wasLoaded, wasLive, onRetry }
     )
   }
   if (!isOnline) return <OfflineStatus onRetry={onRetry} />
+  if (missingModules.value > 0) return <MissingCodeStatus />
   // A server that limits requests has said how long to wait, so there is no button.
   if (link === "live" || hold.text.value !== "") return <HoldStatus hold={hold} />
   const text = wasLive ? connectionText.reconnecting : connectionText.connecting
   return <QuietStatus text={text} onRetry={link === "waiting" ? onRetry : undefined} />
+}
+
+function ReloadStatus({ text }: { readonly text: string }): VNode {
+  return (
+    <p class="link" role="alert">
+      {text}{" "}
+      <button type="button" onClick={() => location.reload()}>
+        {connectionText.reload}
+      </button>
+    </p>
+  )
+}
+
+/** Says that code couldn't be loaded. The server failed, or a newer version has replaced the files of this one. */
+export function MissingCodeStatus(): VNode {
+  return <ReloadStatus text={connectionText.codeMissing} />
 }
 
 export function OfflineStatus({ onRetry }: Pick<LinkStatusProps, "onRetry">): VNode {

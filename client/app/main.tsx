@@ -196,7 +196,7 @@ effect(() => {
 })
 if (!openSettingsFromHash(location.hash)) router.openFromHash()
 // The code is loaded together with the conversation, before the first paint.
-if (router.controller.peek() !== null) loadTranscript()
+if (router.controller.peek() !== null) void loadTranscript()
 void router.restoreDrafts()
 // Sends stored messages now, and again whenever the page becomes writable.
 isReadOnly.subscribe((isHeld) => {

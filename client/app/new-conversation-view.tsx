@@ -6,9 +6,10 @@ import { attachmentChips } from "../composer/deferred-chips.ts"
 import { Composer } from "../composer/composer.tsx"
 import type { SessionRouter } from "../session/session-router.ts"
 import { TypingIndicator, UnsentMessage } from "../transcript/unsent-messages.tsx"
+import { missingModules } from "../ui/deferred-module.ts"
 import { getMainTag } from "../ui/page-root.ts"
 import { appText, errorText } from "../words/page-text.ts"
-import { HoldStatus, OfflineStatus, QuietStatus } from "./link-status.tsx"
+import { HoldStatus, MissingCodeStatus, OfflineStatus, QuietStatus } from "./link-status.tsx"
 import { ReadOnlyNote, ReadOnlyStart, sessionActions, ConversationMarks } from "../sidebar/deferred-actions.tsx"
 import { PageHeading } from "./top-bar.tsx"
 import { Suggestions, WelcomeScreen } from "./welcome-screen.tsx"
@@ -49,13 +50,7 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
       </Main>
       <footer class="foot">
         <ConversationMarks router={router} />
-        {!isOnline.value ? (
-          <OfflineStatus onRetry={() => router.checkConnections()} />
-        ) : router.sessionList.isUnreachable.value ? (
-          <QuietStatus text={errorText.unreachable} onRetry={() => void router.sessionList.refresh()} />
-        ) : (
-          <HoldStatus hold={router.api.hold} />
-        )}
+        <StartStatus router={router} isOnline={isOnline} />
         {router.isReadOnly.value ? (
           <ReadOnlyNote router={router} />
         ) : (
@@ -76,4 +71,13 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
       )}
     </>
   )
+}
+
+/** What keeps a new conversation from starting. */
+function StartStatus({ router, isOnline }: NewConversationViewProps): VNode {
+  const { sessionList } = router
+  if (!isOnline.value) return <OfflineStatus onRetry={() => router.checkConnections()} />
+  if (sessionList.isUnreachable.value)
+    return <QuietStatus text={errorText.unreachable} onRetry={() => void sessionList.refresh()} />
+  return missingModules.value > 0 ? <MissingCodeStatus /> : <HoldStatus hold={router.api.hold} />
 }

@@ -7,17 +7,18 @@
 
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
+import { DISPLAYABLE_KINDS, type DisplayableKind, isAssetUrl } from "../files/remote-media.ts"
+import { saveBlob, saveHref } from "../ui/save-file.ts"
+import { formatSize } from "../words/format/file-size.ts"
 import { parseHost } from "../words/format/link-policy.ts"
+import { formatList } from "../words/format/list-format.ts"
+import { formatExtension, type MediaSegment } from "../words/media-descriptions.ts"
 import { mediaText } from "../words/parts/media-text.ts"
 import { moveFocusInto } from "./consent-gate.tsx"
-import { MediaIcon } from "./media-icons.tsx"
-import { formatExtension, type MediaSegment } from "../words/media-descriptions.ts"
-import { formatSize } from "../words/format/file-size.ts"
-import { DISPLAYABLE_KINDS, type DisplayableKind, isAssetUrl } from "../files/remote-media.ts"
-import { learnKind } from "./loading/allowed-media.ts"
-import { saveBlob, saveHref } from "../ui/save-file.ts"
 import { describeLoadFault, type LoadFault, readLoadFault } from "./load-failure.ts"
+import { learnKind } from "./loading/allowed-media.ts"
 import { type MediaContextValue, useMediaContext } from "./loading/media-context.ts"
+import { MediaIcon } from "./media-icons.tsx"
 
 export function FileView({ segment }: { readonly segment: MediaSegment }): VNode {
   const { url, label, mime_type, size } = segment
@@ -72,7 +73,7 @@ function isNotEmpty(text: string): boolean {
 
 function formatAccessibleName({ label, size }: MediaSegment, host: string, fault: string | null): string {
   const details = [label, size === undefined ? "" : formatSize(size), host === "" ? "" : mediaText.hostOfFile(host)]
-  const name = mediaText.downloadFile(details.filter(isNotEmpty))
+  const name = mediaText.downloadFile(formatList(details.filter(isNotEmpty)))
   return fault === null ? name : mediaText.named(name, fault)
 }
 

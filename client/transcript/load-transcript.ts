@@ -4,17 +4,22 @@
  * The first view needs neither Markdown nor cards. The code loads in parallel with the first page of history.
  */
 
-import { type Signal, signal } from "@preact/signals"
+import { computed, effect, signal } from "@preact/signals"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { deferModule } from "../ui/deferred-module.ts"
 
-export type TranscriptModule = typeof import("./transcript.tsx")
+const transcript = deferModule(() => import("./transcript.tsx"))
+const hasFailed = signal(false)
 
-/** Null until the code is loaded; "failed" if it can't be. If the page is online then, a newer version has replaced it. */
-export const transcriptModule: Signal<TranscriptModule | null | "failed"> = signal(null)
+/** Null until the code is loaded; "failed" while it can't be. If the page is online then, a newer version may have replaced it. */
+export const transcriptModule = computed(() => transcript.module.value ?? (hasFailed.value ? "failed" : null))
 
 /** Loaded after the transcript. A conversation has no reading position until it has been shown for the first time. */
 export const readingPlace = deferModule(() => import("../ui/reading-place.ts"))
+
+effect(() => {
+  if (transcript.module.value !== null) void readingPlace.load()
+})
 
 /** Returns the text of an answer, for the announcer. Resolves with "" while the code isn't loaded. */
 export async function getSpokenText(segments: readonly Segment[]): Promise<string> {
@@ -24,17 +29,9 @@ export async function getSpokenText(segments: readonly Segment[]): Promise<strin
 
 let isRequested = false
 
-export function loadTranscript(): void {
+export async function loadTranscript(): Promise<void> {
   if (isRequested) return
   isRequested = true
-  import("./transcript.tsx").then(
-    (module) => {
-      transcriptModule.value = module
-      void readingPlace.load()
-    },
-    () => {
-      isRequested = false
-      transcriptModule.value = "failed"
-    },
-  )
+  isRequested = await transcript.load()
+  hasFailed.value = !isRequested
 }

@@ -8,15 +8,16 @@
 
 import type { ComponentChildren, VNode } from "preact"
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks"
-import type { Segment } from "../../shared/protocol/segment.ts"
 import { type CallStatus, isSettled } from "../../shared/protocol/message.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
 import { deferModule } from "../ui/deferred-module.ts"
-import { getToolLabel } from "../words/settings/tool-name-text.ts"
+import { formatList } from "../words/format/list-format.ts"
 import { formatCallStatus, toolText } from "../words/parts/call-text.ts"
+import { getToolLabel } from "../words/settings/tool-name-text.ts"
 import { isAgentCall } from "./agent-exchange.tsx"
-import { useTranscriptRequests } from "./transcript-requests.ts"
 import { findUserNeed } from "./calls/user-need.ts"
 import { createHint, needsUser, ToolIcon, type ToolSegment } from "./tool-call.tsx"
+import { useTranscriptRequests } from "./transcript-requests.ts"
 
 /** Adjacent tool calls, or one other segment (then `calls` is empty). */
 export interface SegmentRun {
@@ -136,7 +137,7 @@ export function summarizeCalls(calls: readonly ToolSegment[]): string {
   const hints = calls
     .slice(0, MAX_SUMMARIZED_CALLS)
     .map(({ args }) => (args.length <= MAX_SUMMARIZED_ARGS_CHARS ? createHint(args) : ""))
-  const subjects = [...new Set(hints.filter((hint) => hint !== ""))].join(", ")
-  if (labels.length > 1 || subjects === "") return labels.join(", ")
+  const subjects = formatList(new Set(hints.filter((hint) => hint !== "")))
+  if (labels.length > 1 || subjects === "") return formatList(labels)
   return `${labels[0]}: ${subjects}${calls.length > MAX_SUMMARIZED_CALLS ? "…" : ""}`
 }

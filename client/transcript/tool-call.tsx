@@ -7,13 +7,14 @@
 
 import type { VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
-import type { Segment } from "../../shared/protocol/segment.ts"
 import { parseJson } from "../../shared/json.ts"
 import { isSettled } from "../../shared/protocol/message.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
 import { deferModule } from "../ui/deferred-module.ts"
 import { toExcerpt } from "../words/format/excerpt.ts"
-import { getToolLabel } from "../words/settings/tool-name-text.ts"
+import { formatList } from "../words/format/list-format.ts"
 import { formatCallStatus, formatTruncation, toolText } from "../words/parts/call-text.ts"
+import { getToolLabel } from "../words/settings/tool-name-text.ts"
 import { answerTools } from "../writing/deferred-writing.ts"
 import { getUserNeed } from "./calls/user-need.ts"
 import { JsonView } from "./json-view.tsx"
@@ -231,5 +232,6 @@ export function createHint(args: string): string {
   const values = Object.values(value).filter((arg) => typeof arg === "string" || typeof arg === "number")
   const distinct = [...new Set(values)]
   const short = distinct.filter((arg) => !/\n/.test(String(arg)) && String(arg).length <= MAX_HINTED_CHARS)
-  return toExcerpt((short.length > 0 ? short : distinct).join(", ").replace(/\s+/g, " "), MAX_HINT_CHARS)
+  const items = (short.length > 0 ? short : distinct).map(String)
+  return toExcerpt(formatList(items).replace(/\s+/g, " "), MAX_HINT_CHARS)
 }

@@ -1,26 +1,39 @@
-/** deferred-module.ts: code that the first view doesn't need, loaded after it or on demand. */
+/** deferred-module.ts: code that the initial view doesn't need, loaded after it or on demand. */
 
 import { type ReadonlySignal, signal } from "@preact/signals"
 
 export interface DeferredModule<T> {
   /** Null until the code is loaded. */
   readonly module: ReadonlySignal<T | null>
-  /** Loads the code. Returns false if that fails; the next call tries again. */
+  /** Loads the code. Returns false if that fails. The next call tries again, and so does a timer, a few times. */
   load(): Promise<boolean>
 }
+
+/** Delay before the first retry, in milliseconds. Each further delay is twice as long. */
+const RETRY_MS = 1_000
+const MAX_RETRIES = 2
+
+/**
+ * How many modules couldn't be loaded after all retries. Chromium never loads such a module again in the same document, so
+ * the user has to reload the page.
+ */
+export const missingModules = signal(0)
 
 /* @__NO_SIDE_EFFECTS__ */
 export function deferModule<T>(importModule: () => Promise<T>): DeferredModule<T> {
   const module = signal<T | null>(null)
-  return {
-    module,
-    async load() {
-      try {
-        module.value ??= await importModule()
-        return true
-      } catch {
-        return false
-      }
-    },
+  let failures = 0
+  const load = async (): Promise<boolean> => {
+    try {
+      module.value ??= await importModule()
+      if (failures > MAX_RETRIES) missingModules.value--
+      failures = 0
+      return true
+    } catch {
+      if (failures < MAX_RETRIES) setTimeout(load, RETRY_MS << failures)
+      if (failures++ === MAX_RETRIES) missingModules.value++
+      return false
+    }
   }
+  return { module, load }
 }

@@ -56,6 +56,7 @@ export const connectionText = translate("connection", {
   connecting: "Connecting…",
   reconnecting: "Reconnecting…",
   outdated: "A new version is available.",
+  codeMissing: "Part of the page couldn't be loaded.",
   reload: "Reload",
   deleted: "This conversation was deleted.",
   notFound: "We couldn't find that conversation.",

@@ -1,12 +1,13 @@
 /**
- * added.ts: the latency that the server adds between a delta of the model and its arrival on a socket.
+ * added.ts: measures the latency that the server adds between the sending of a delta by the model and its arrival on a
+ * socket.
  *
- * A window opens with its first delta and is sent DELTA_WINDOW_MS later, together with the deltas in between. So the latency
- * added to the window is the same for all its deltas: arrival − departure of the first − DELTA_WINDOW_MS. Windows of an answer
- * that has been visible for LONG_WINDOW_AFTER_MS are excluded, because they are longer but cost the same. The latency
- * includes network, parsing, sanitising, the write and the output gate. The first floor forwards each chunk at once
- * over the same network; the second collects windows, writes each one as a row and sends it, which is the minimum cost
- * of storing before showing.
+ * A window opens with its first delta, and is sent DELTA_WINDOW_MS later, together with the deltas that arrived in
+ * between. So the latency added to the window is the same for all its deltas: arrival − departure of the first delta −
+ * DELTA_WINDOW_MS. Once an answer has been visible for LONG_WINDOW_AFTER_MS, its windows are excluded, because they are
+ * longer but cost the same. The latency includes the network, parsing, sanitising, the write and the output gate. There
+ * are two floors. The first forwards each chunk at once over the same network. The second collects windows, writes each
+ * window as a row and then sends it, which is the minimum cost of storing text before showing it.
  */
 
 import { startCuecard } from "cuecard/testing"
@@ -21,24 +22,27 @@ import type { Row } from "./table.ts"
 const STREAMS = 4
 const EVERY_MS = 20
 const DELTAS = 150
-/** The answer becomes visible a few milliseconds after its first delta was sent. */
+/**
+ * Safety margin, in milliseconds, because the answer becomes visible only a few milliseconds after its first delta was
+ * sent.
+ */
 const MARGIN_MS = 50
-/** The first pass is a warm-up. */
+/** The number of passes. The first one is a warm-up. */
 const PASSES = 11
 
 interface Samples {
-  /** Deltas that were forwarded at once. */
+  /** Latencies of deltas that were forwarded at once. */
   readonly first: number[]
-  /** Windows, minus the window time. */
+  /** Latencies of windows, without DELTA_WINDOW_MS. */
   readonly windows: number[]
 }
 
-/** One pass: all kinds at once, so that other load on the machine affects them equally. */
+/** The latencies from one pass. All kinds run at once, so that other load on the machine affects them equally. */
 interface Passes {
   readonly ours: Samples
-  /** Forwarded chunk by chunk. */
+  /** The first floor, which forwards chunk by chunk. */
   readonly single: number[]
-  /** Collected, written, then sent. */
+  /** The second floor, which collects, writes, and then sends. */
   readonly written: Samples
 }
 
@@ -51,7 +55,7 @@ function collect(socket: WebSocket, take: (text: string, now: number) => void): 
   return () => socket.removeEventListener("message", hear)
 }
 
-/** Reads the stamps of a frame with a window. */
+/** Reads the stamps in a frame that contains a window. */
 function takeWindow({ first, windows }: Samples, text: string, now: number): void {
   const stamps = stampsIn(text)
   const [from, to] = [stamps[0], stamps.at(-1)]
@@ -88,7 +92,7 @@ async function streamFloor(
   stop()
 }
 
-/** Starts a stream on each socket of a kind, each slightly later than the one before. */
+/** Starts a stream on each socket of a kind, each slightly later than the previous one. */
 async function streamAll(sockets: readonly WebSocket[], stream: (socket: WebSocket) => Promise<void>): Promise<void> {
   const streams = sockets.map(async (socket, i) => {
     await sleep((i * DELTA_WINDOW_MS) / STREAMS)
@@ -130,7 +134,9 @@ async function measure(): Promise<Passes[]> {
   return passes
 }
 
-/** Formats the medians over the passes, so that a pass with other load on the machine does not count. */
+/**
+ * Formats the medians across the passes, so that a pass during which other load disturbed the machine has no effect.
+ */
 function formatPasses(passes: readonly (readonly number[])[]): string {
   const [p50, p99] = [50, 99].map((p) => formatMs(median(passes.map((values) => percentile(values, p)))))
   return `p50 ${p50}, p99 ${p99}`
@@ -140,18 +146,20 @@ export async function benchAdded(): Promise<Row[]> {
   const passes = await measure()
   const windows = passes.map(({ ours }) => ours.windows)
   const over = (floorOf: (pass: Passes) => readonly number[]): string => {
-    const gaps = [50, 99].map((p) => passes.map((one) => percentile(one.ours.windows, p) - percentile(floorOf(one), p)))
+    const gaps = [50, 99].map((p) =>
+      passes.map((pass) => percentile(pass.ours.windows, p) - percentile(floorOf(pass), p)),
+    )
     return gaps.map((gap) => formatMs(median(gap))).join(" and ")
   }
-  const single = formatPasses(passes.map((one) => one.single))
-  const written = formatPasses(passes.map((one) => one.written.windows))
+  const single = formatPasses(passes.map((pass) => pass.single))
+  const written = formatPasses(passes.map((pass) => pass.written.windows))
   return [
     {
       what: `model to socket, above the window of ${DELTA_WINDOW_MS} ms (${windows.flat().length} windows)`,
-      ours: `${formatPasses(windows)};  over the written floor ${over((one) => one.written.windows)}, over the forwarding floor ${over((one) => one.single)}`,
+      ours: `${formatPasses(windows)};  over the written floor ${over((pass) => pass.written.windows)}, over the forwarding floor ${over((pass) => pass.single)}`,
       goal: "≤ 1 ms and ≤ 5 ms over the floor",
       peer: "",
-      floor: `${written} gathered and written; ${single} passed on`,
+      floor: `${written} collected and written; ${single} forwarded`,
     },
     {
       what: "model to socket, the first delta of a turn",

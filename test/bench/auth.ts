@@ -1,10 +1,11 @@
 /**
- * auth.ts: measures the cost of authentication for a request and for opening a socket, on the warm path.
+ * auth.ts: measures the cost of authentication, for a request and for opening a socket, when all caches are warm.
  *
  * The floor of a request is a request that the same Worker refuses before it looks at credentials (an unknown route).
- * The others are refused right after authentication (a malformed query), so no object is called and the difference is
- * authentication alone. The kinds alternate, because the machine's load changes. The fastest tenth of each kind is
- * compared, because other processes on the machine delay the remaining requests. The socket's floor is a bare object.
+ * The other requests are refused right after authentication (a malformed query). So no object is called, and the
+ * difference is the cost of authentication alone. The kinds alternate, because the machine's load changes. Only the
+ * fastest tenth of each kind is compared, because other processes on the machine delay the remaining requests. The
+ * floor of a socket is a bare object.
  */
 
 import { Agent, get } from "node:http"
@@ -30,7 +31,7 @@ interface Kind {
   readonly token: string
 }
 
-/** Returns the milliseconds from sending a request to the end of its response. */
+/** Returns the time from sending a request to the end of its response, in milliseconds. */
 function timeRequest({ url }: Cuecard, { path, status, token }: Kind): Promise<number> {
   const headers = token === "" ? {} : { authorization: `Bearer ${token}` }
   const started = performance.now()
@@ -55,7 +56,7 @@ async function sendRequest(
   return (await response.json()) as Record<string, string>
 }
 
-/** Returns the kinds of requests, the floor first. */
+/** Returns the kinds of requests. The first one is the floor. */
 async function listKinds(cuecard: Cuecard, provider: TestProvider): Promise<readonly Kind[]> {
   const { key = "" } = await sendRequest(cuecard, ["POST", "/v1/tenants"], OPERATOR_SECRET, { id: "bench" })
   const { token = "" } = await sendRequest(cuecard, ["POST", "/v1/tokens"], key, { user: "ada", ttl: 3600 })
@@ -88,13 +89,13 @@ async function benchRequests(cuecard: Cuecard, kinds: readonly Kind[]): Promise<
     what: `a request with ${kinds[i + 1]?.what}: added by authentication`,
     ours: formatMs(ms - floor),
     goal: `≤ ${GOAL_MS} ms`,
-    floor: `${formatMs(floor)} (a request that is refused before it)`,
+    floor: `${formatMs(floor)} (a request that is refused before authentication)`,
     peer: "",
   }))
 }
 
 /**
- * Measures the opening of sockets, which waits for no object but the session's (AU18):
+ * Measures how long it takes to open a socket. Opening waits for no object except the session's (AU18);
  * test/worker/socket-registration.test.ts counts the calls.
  */
 async function benchSockets(cuecard: Cuecard): Promise<Row[]> {
@@ -115,7 +116,7 @@ async function benchSockets(cuecard: Cuecard): Promise<Row[]> {
   await floor.close()
   return [
     {
-      what: "opening a socket, with the checks of its token, its owner and the revocations; no other object is waited for",
+      what: "opening a socket, including the checks of its token, owner and revocations; waits for no other object",
       ours: `${formatMs(percentile(ours, 10))} (median ${formatMs(median(ours))})`,
       goal: "",
       floor: `${formatMs(percentile(bare, 10))} (median ${formatMs(median(bare))}), a bare object`,

@@ -1,5 +1,6 @@
 /**
- * cancel.ts: the time from a cancel in the middle of a turn to its acknowledgement, which follows the write.
+ * cancel.ts: measures the time from a cancel in the middle of a turn to its acknowledgement, which is sent after the
+ * write.
  */
 
 import { startCuecard } from "cuecard/testing"
@@ -13,7 +14,10 @@ import type { Row } from "./table.ts"
 const RUNS = 100
 const PROMPT = "/bench deltas=100000 chars=6 delay_ms=1"
 
-/** Returns the milliseconds until the acknowledgement, or null if the server does not support cancel. */
+/**
+ * Cancels once. Returns the time until the acknowledgement, in milliseconds, or null if the server does not support
+ * cancelling.
+ */
 async function cancelOnce(reader: Reader, afterMs: number): Promise<number | null> {
   const exchange = nextId()
   const begun = reader.until((frame) => frame.type === "ops")
@@ -36,7 +40,7 @@ function isCancelled(frame: ServerFrame): boolean {
   return frame.type === "ops" && frame.ops.some((op) => op.op === "end" && op.status === "cancelled")
 }
 
-/** Measures the floor, which writes one row and then sends one frame. */
+/** Measures the floor: an object that writes one row and then sends one frame. */
 async function floorTimes(): Promise<number[]> {
   const floor = await startFloor()
   const socket = await floor.open()
@@ -51,7 +55,8 @@ async function measureCancels(): Promise<readonly (number | null)[]> {
   const cuecard = await startCuecard()
   const reader = await openReader(cuecard, (await cuecard.createSession()).id)
   const times: (number | null)[] = []
-  // A moment within a window. 61 and RUNS have no common factor, so the moments are evenly spread and always the same.
+  // Each run cancels at a different moment within a window. 61 and RUNS have no common factor, so the moments are
+  // evenly spread, and they are the same in every benchmark.
   for (let i = 0; i < RUNS && times.at(-1) !== null; i++) {
     times.push(await cancelOnce(reader, (((i * 61) % RUNS) / RUNS) * DELTA_WINDOW_MS))
   }
@@ -67,7 +72,7 @@ export async function benchCancel(): Promise<Row[]> {
   const times = (await measureCancels()).filter((time) => time !== null)
   return [
     {
-      what: `cancel in the middle of a turn: until it is durable and acknowledged (${RUNS} times)`,
+      what: `cancel in the middle of a turn, until it is durable and acknowledged (${RUNS} times)`,
       ours: times.length < RUNS ? "not supported" : formatBoth(times),
       goal: "p99 ≤ 100 ms",
       floor: `${formatBoth(floor)} (a row written)`,

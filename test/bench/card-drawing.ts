@@ -1,4 +1,7 @@
-/** card-drawing.ts: how long a tenant's card takes to draw in Chromium: filling its template, rendering and layout. */
+/**
+ * card-drawing.ts: measures how long Chromium takes to draw a tenant's card: filling the template, rendering and
+ * layout.
+ */
 
 import preact from "@preact/preset-vite"
 import { build, type Rolldown } from "vite"
@@ -7,11 +10,11 @@ import { openChromium } from "../support/chromium.ts"
 import { median, percentile } from "./measure.ts"
 import type { Row } from "./table.ts"
 
-/** The first rounds are slower, because their code isn't compiled yet. */
+/** The number of rounds that aren't measured. They are slower, because the code isn't compiled yet. */
 const WARM_UP_ROUNDS = 20
 const ROUNDS = 200
 
-/** Bundles the renderer and a function that draws into one script. */
+/** Bundles the renderer and a drawing function into one script. */
 async function bundleHarness(): Promise<string> {
   const output = (await build({
     configFile: false,

@@ -1,5 +1,5 @@
 /**
- * client.ts: two clients of a session: one counts the frames, the other builds the transcript.
+ * client.ts: two clients of a session. One counts frames, and the other builds the transcript.
  */
 
 import type { Cuecard } from "cuecard/testing"
@@ -15,7 +15,7 @@ export function connectSocket(cuecard: Cuecard, session: string): Promise<WebSoc
   return untilOpen(new WebSocket(url, ["cuecard.v1", `token.${cuecard.token}`]))
 }
 
-/** Opens a socket and exchanges hellos. */
+/** Opens a socket and exchanges hello frames. */
 export async function openSession(cuecard: Cuecard, known?: string): Promise<WebSocket> {
   const socket = await connectSocket(cuecard, known ?? (await cuecard.createSession()).id)
   const hello = JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true })
@@ -29,7 +29,7 @@ export async function openSession(cuecard: Cuecard, known?: string): Promise<Web
 }
 
 export interface Turn extends Exchange {
-  /** Bytes of all sent frames. */
+  /** Total bytes of the frames sent. */
   readonly up: number
 }
 
@@ -41,7 +41,7 @@ export function nextId(): string {
   return `bench-${sent}`
 }
 
-/** Sends a message and waits for its whole answer. The first delta is the first frame of ops. */
+/** Sends a message and waits for its whole answer. The first `ops` frame counts as the first delta. */
 export async function runTurn(socket: WebSocket, content: string): Promise<Turn> {
   const frame = JSON.stringify({ type: "send", id: nextId(), content })
   let [seq, text] = [0, ""]
@@ -55,10 +55,10 @@ export async function runTurn(socket: WebSocket, content: string): Promise<Turn>
   return { ...done, up: Buffer.byteLength(frame) + countSeen(socket, seq, done.frames) }
 }
 
-/** The number of turns that one socket can run before it reaches the limit of its frames (SPEC LI4), at any speed. */
+/** The number of turns that one socket can run, at any speed, before it reaches its limit on frames (SPEC LI4). */
 const TURNS_PER_SOCKET = Math.floor(MAX_SOCKET_FRAMES / 2)
 
-/** Fills a session with short turns, on as many sockets as the limit of frames requires. */
+/** Fills a session with short turns, using as many sockets as the limit on frames requires. */
 export async function fillSession(cuecard: Cuecard, session: string, turns: number): Promise<void> {
   for (let done = 0; done < turns; done += TURNS_PER_SOCKET) {
     const socket = await openSession(cuecard, session)
@@ -78,15 +78,15 @@ function countSeen(socket: WebSocket, seq: number, frames: number): number {
   return Buffer.byteLength(frame)
 }
 
-/** The transcript of a page, and the traffic that produced it. */
+/** A transcript as the page builds it, and the traffic that produced it. */
 export interface Reader {
   readonly socket: WebSocket
   readonly messages: Map<string, WireMessage>
-  /** Bytes of each numbered frame, by its seq. */
+  /** Size of each numbered frame in bytes, by seq. */
   readonly sizes: Map<number, number>
   epoch: string
   seq: number
-  /** The newest seq of the session at our hello. */
+  /** The newest seq of the session when the server answered our hello. */
   welcome: number
   bytes: number
   say(frame: object): void
@@ -94,7 +94,7 @@ export interface Reader {
   until(fits: (frame: ServerFrame) => boolean): Promise<ServerFrame>
 }
 
-/** Opens a session as the page does; with `from` it resumes where that reader was cut off. */
+/** Opens a session as the page does. With `from`, resumes where that reader was cut off. */
 export async function openReader(cuecard: Cuecard, session: string, from?: Reader): Promise<Reader> {
   const reader = followSession(await connectSocket(cuecard, session), from)
   const place = from === undefined ? {} : { epoch: from.epoch, after: from.seq }
@@ -196,7 +196,7 @@ export function isEnd(frame: ServerFrame): boolean {
 export interface Page {
   readonly ms: number
   readonly bytes: number
-  /** Rows that the object read. */
+  /** Number of rows that the object read. */
   readonly rows: number
   readonly messages: readonly WireMessage[]
 }

@@ -1,6 +1,6 @@
 /**
- * cost.ts: bytes, processor time and duration of a paced turn and of a reload, and how soon a session's object leaves memory.
- * It writes them into docs/cost.md, whose other tables are checked by tests.
+ * cost.ts: measures the bytes, processor time and duration of a paced turn and of a reload, and how soon a session's
+ * object leaves memory. It writes the results into docs/cost.md. Tests check the other tables on that page.
  */
 
 import { readFileSync, writeFileSync } from "node:fs"
@@ -34,7 +34,7 @@ async function measureTurns(cuecard: Cuecard, session: string): Promise<Measured
   return { up: medianOf("up"), down: medianOf("bytes"), cpuMs: each, wallMs: medianOf("wholeMs") }
 }
 
-/** Measures the page's requests for a reload: the list of sessions, the history, a socket. */
+/** Measures the requests that the page makes for a reload: the session list, the history and a socket. */
 async function measureReloads(cuecard: Cuecard, session: string): Promise<Measured> {
   const headers = { authorization: `Bearer ${cuecard.token}` }
   const reloadPage = async (): Promise<{ readonly bytes: number; readonly ms: number }> => {
@@ -51,15 +51,15 @@ async function measureReloads(cuecard: Cuecard, session: string): Promise<Measur
   for (let i = 0; i < RELOADS; i++) reloads.push(await reloadPage())
   const each = (cpuMs(cuecard.pid()) - before) / RELOADS
   const down = median(reloads.map(({ bytes }) => bytes))
-  return { up: 0, down, cpuMs: each, wallMs: median(reloads.map((one) => one.ms)) }
+  return { up: 0, down, cpuMs: each, wallMs: median(reloads.map((reload) => reload.ms)) }
 }
 
 /** Times after the end of a turn, in seconds, when the benchmark checks whether the object is still in memory. */
 const CHECKED_SECONDS = [8, 9.5, 10.5, 11, 12, 14]
 
 /**
- * Returns the first of CHECKED_SECONDS when the object has left memory. A resume then returns a whole message, not its
- * ops.
+ * Returns the first of CHECKED_SECONDS at which the object has left memory. A resume then returns a whole message and
+ * not its ops.
  */
 async function measureIdle(cuecard: Cuecard): Promise<number | null> {
   const left = await Promise.all(

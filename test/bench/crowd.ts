@@ -1,5 +1,6 @@
 /**
- * crowd.ts: twenty sockets of one session, and two hundred sessions at once, compared with bare objects.
+ * crowd.ts: measures twenty sockets of one session, and two hundred sessions at once, and compares them with bare
+ * objects.
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
@@ -51,7 +52,7 @@ async function benchSockets(): Promise<Row> {
   const ours = await timeAll(sockets, () => prompt(2000), isEnd)
   await cuecard.close()
   return {
-    what: `${SOCKETS} sockets of one session, 2,000 deltas: until all have the end`,
+    what: `${SOCKETS} sockets of one session, 2,000 deltas: until all sockets have received the end`,
     ours: formatMs(ours),
     goal: "≤ 300 ms",
     peer: "1,613 ms",

@@ -1,10 +1,12 @@
 /**
- * first-delta.ts: the time from a message to the first delta of its answer, and the time that budgets and spans add to it.
+ * first-delta.ts: measures the time from a message to the first delta of its answer, and how much budgets and spans add
+ * to that time.
  *
- * The scripted model yields its first delta in the same task, so the measured time includes no model time. The frame with
- * the stored question arrives first. Until then, the message is received, checked and stored; after that, the turn begins
- * and the first delta is written. The floors are a bare object that writes a row and sends it, and one that also moves its
- * alarm. All kinds alternate, with a pause after each, so that other load on the machine affects them equally.
+ * The scripted model yields its first delta in the same task, so the measured time includes no model time. The frame
+ * with the stored question arrives first. By then, the message has been received, checked and stored. After that, the
+ * turn begins and the first delta is written. There are two floors: a bare object that writes a row and sends it, and
+ * one that also moves its alarm. All kinds alternate, with a pause after each, so that other load on the machine
+ * affects them equally.
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
@@ -15,17 +17,20 @@ import type { Row } from "./table.ts"
 
 const WARM_UP = 5
 const RUNS = 15
-/** Long enough for the previous turn to finish: its usage, its log lines, and the directory's rows. */
+/**
+ * Pause that is long enough for all work of the previous turn: its usage, log lines and rows in the directory. In
+ * milliseconds.
+ */
 const PAUSE_MS = 50
 const PROMPT = "/bench deltas=20 chars=6 tools=0 delay_ms=2"
 
-/** A budget of each kind that a turn is checked against. None of them is used up here. */
+/** One budget of each kind against which a turn is checked. None of them is used up here. */
 const BUDGETS = {
   tenant: { tokens_per_day: 1e12, cost_per_month: 1e15 },
   roles: { owner: { tokens_per_day: 1e12 }, member: { tokens_per_day: 1e12 } },
   users: { you: { tokens_per_month: 1e12, concurrent_turns: 4 } },
 }
-/** Spans of every turn, as log lines. */
+/** Variables that make the server log the spans of every turn. */
 const SPANS = { SPANS: "log", SPAN_SAMPLING: "1" }
 
 async function startWithLimits(): Promise<Cuecard> {

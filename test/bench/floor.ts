@@ -1,10 +1,11 @@
 /**
- * floor.ts: a bare Durable Object that does only the measured work: the cost of the platform itself.
+ * floor.ts: a bare Durable Object that does only the measured work, and so shows the cost of the platform itself.
  *
- * One object per path, with hibernating sockets. A message selects the work: send a number of frames of a given size, with
- * a yield after a given number of frames, single or batched, to one socket or to all; write one row, move the alarm if
- * asked, and then send one frame; or forward the stream of an upstream, chunk by chunk or in windows that are written
- * as a row first. A posted file is written as rows, and these are then rewritten as other rows.
+ * There is one object per path, with hibernating sockets. A message selects the work. The object can send a number of
+ * frames of a given size, single or batched, to one socket or to all, and yield after a given number of frames. It can
+ * write one row, move its alarm if requested, and then send one frame. Or it can forward an upstream's stream, either
+ * chunk by chunk or in windows that are written as a row first. A posted file is written as rows, from which other rows
+ * are then created.
  */
 
 import { mkdtemp, rm } from "node:fs/promises"
@@ -94,14 +95,17 @@ export default { fetch: (request, env) => env.BARE.getByName(new URL(request.url
 
 export interface Floor {
   readonly url: URL
-  /** Process id of the floor's workerd. */
+  /** Process id of the workerd that runs the floor. */
   readonly pid: number
-  /** Opens a socket to the object of that name. */
+  /** Opens a socket to the object with the given name. */
   open(name?: string): Promise<WebSocket>
   close(): Promise<void>
 }
 
-/** Starts the bare object as `startCuecard` starts the server: behind the same front, with storage on disk. */
+/**
+ * Starts the bare object in the same way as `startCuecard` starts the server: behind the same front, and with storage
+ * on disk.
+ */
 export async function startFloor(): Promise<Floor> {
   const persist = await mkdtemp(join(tmpdir(), "cuecard-floor-"))
   const objects = { BARE: "Bare" }
@@ -132,7 +136,7 @@ export function isFloorEnd(text: string): boolean {
   return text.includes('"end"')
 }
 
-/** Runs one piece of work on the floor and waits for its end. */
+/** Requests some work from the floor, and waits until it is done. */
 export function askFloor(socket: WebSocket, request: object) {
   return sendAndAwait(socket, JSON.stringify(request), () => true, isFloorEnd)
 }

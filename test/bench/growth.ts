@@ -1,7 +1,7 @@
 /**
- * growth.ts: the cost of a session's first turn, and of one more turn after 100 and after 1,000.
+ * growth.ts: measures the cost of a session's first turn, and of one more turn after 100 turns and after 1,000 turns.
  *
- * Turns are short, which is the hard case, because most of them then fit into the model's context.
+ * The turns are short, which is the hard case, because the model's context then includes the most turns.
  */
 
 import { startCuecard } from "cuecard/testing"
@@ -10,7 +10,7 @@ import { formatMb, median, formatMs, rssBytes, sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const MARKS = [1, 100, 1_000] as const
-/** The number of turns that are measured from each mark on. */
+/** The number of turns that are measured from each mark onwards. */
 const RUNS = 15
 
 const ANSWER = [
@@ -31,8 +31,8 @@ interface Mark {
 
 function rowOf(mark: number, { turns, logs, memory }: Mark): Row {
   const medianOf = (key: "firstMs" | "wholeMs" | "up" | "bytes"): number => median(turns.map((turn) => turn[key]))
-  const written = Math.max(...logs.map((one) => one.rows_written))
-  const read = logs.map((one) => one.rows_read ?? Number.NaN)
+  const written = Math.max(...logs.map((log) => log.rows_written))
+  const read = logs.map((log) => log.rows_read ?? Number.NaN)
   const rows = read.some(Number.isNaN) ? `${written} rows written` : `${written} rows written, ${median(read)} read`
   return {
     what: `one more short turn at turn ${mark.toLocaleString("en")}: first delta, whole, up, down; workerd`,
@@ -49,7 +49,7 @@ export async function benchGrowth(): Promise<Row[]> {
     if (line.includes('"turn_end"')) logs.push(JSON.parse(line))
   }
   const cuecard = await startCuecard({ script: ANSWER, onLog })
-  // Another session warms up the process, so that turn 1 is comparable.
+  // Warm up the process with another session, so that turn 1 is comparable.
   const other = await openSession(cuecard)
   for (let i = 0; i < 2 * RUNS; i++) await runTurn(other, "Question?")
   other.close()
@@ -71,7 +71,7 @@ export async function benchGrowth(): Promise<Row[]> {
   return rows
 }
 
-/** Waits for log lines, which can arrive after the frames that they describe. */
+/** Waits until no more log lines arrive, because a log line can arrive after the frames that it describes. */
 async function untilLogsSettle(logs: readonly TurnEndLog[]): Promise<void> {
   for (let count = -1; count !== logs.length; await sleep(50)) count = logs.length
 }

@@ -1,4 +1,7 @@
-/** history.ts: a page of 50 from sessions of 100, 1,000 and 10,000 messages: time, bytes, rows read. */
+/**
+ * history.ts: measures the time, bytes and rows read for a page of 50 messages, from sessions of 100, 1,000 and 10,000
+ * messages.
+ */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { fillSession, type Page, readPage } from "./client.ts"
@@ -9,7 +12,7 @@ const SIZES = [100, 1_000, 10_000] as const
 const RUNS = 21
 const PAGE = 50
 
-/** A short answer, so that ten thousand messages take less than a minute. */
+/** A short answer, so that it takes less than a minute to create ten thousand messages. */
 const ANSWER = [
   [{ type: "text_delta", delta: "An answer about as long as a sentence is, and no longer." }, { type: "finish" }],
 ] as const

@@ -1,8 +1,9 @@
 /**
- * import.ts: an import of 100,000 records and 50 MB: memory growth of workerd, duration, and a page of history afterwards.
+ * import.ts: measures an import of 100,000 records and 50 MB: the memory growth of workerd, the duration, and a page of
+ * history afterwards.
  *
- * The floor is an object that reads the same bytes through one buffer, writes each line as a row, reads the rows and writes
- * one for every ten.
+ * The floor is an object that reads the same bytes through one buffer, writes each line as a row, and then reads the
+ * rows and writes one new row for every ten.
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
@@ -13,7 +14,10 @@ import type { Row } from "./table.ts"
 
 const RECORDS = 100_000
 const SMALL = 1_000
-/** Records of one turn: a question and its answer with a call; and the hardest case, only the two texts. */
+/**
+ * The number of records per turn: ten for a question and an answer with a call, and two for the hardest case, which has
+ * only the two messages.
+ */
 const LONG_TURN = 10
 const SHORT_TURN = 2
 const PAGE = 50
@@ -67,7 +71,7 @@ async function measureCost(pid: number, work: () => Promise<void>): Promise<Cost
 async function postBody(url: string, token: string, body: ReadableStream<Uint8Array>): Promise<string> {
   const headers = { authorization: `Bearer ${token}` }
   const answer = await fetch(url, { method: "POST", body, headers, duplex: "half" } as RequestInit)
-  if (!answer.ok) throw new Error(`not taken: ${answer.status} ${await answer.text()}`)
+  if (!answer.ok) throw new Error(`not accepted: ${answer.status} ${await answer.text()}`)
   return await answer.text()
 }
 
@@ -78,7 +82,7 @@ async function importInto(cuecard: Cuecard, records: number, perTurn: number): P
     await postBody(url, cuecard.token, bodyOf(records, perTurn)),
   )
   while (progress.state !== "done") {
-    // Fewer requests leave less garbage in the runtime's front, which would be counted as memory of the import.
+    // Poll rarely: each request leaves garbage in the runtime's front, which would be counted as memory of the import.
     await sleep(POLL_MS)
     progress = (await (
       await fetch(url, { headers: { authorization: `Bearer ${cuecard.token}` } })
@@ -88,7 +92,7 @@ async function importInto(cuecard: Cuecard, records: number, perTurn: number): P
   return id
 }
 
-/** Each import runs in its own process, so that the growth starts from zero. */
+/** Measures an import in its own process, so that the growth starts from zero. */
 async function measureImport(perTurn: number): Promise<{ readonly cost: Cost; readonly pages: readonly Page[][] }> {
   const cuecard = await startCuecard()
   const small = await importInto(cuecard, SMALL, perTurn)

@@ -1,9 +1,9 @@
 /**
- * lists.ts: the first and the last page of a tenant's users and of a user's sessions, with 100 and with 100,000 of them:
- * time and bytes.
+ * lists.ts: measures the time and bytes of the first and the last page of a tenant's users and of a user's sessions,
+ * with 100 and with 100,000 entries.
  *
- * The rows are written into the stopped server's database. The tests of US3 and DI4 in test/worker count the rows read, in
- * a copy of the same tables in workerd.
+ * The rows are written into the database of the stopped server. The tests for US3 and DI4 in test/worker count the rows
+ * read, with the same tables in workerd.
  */
 
 import { readdirSync } from "node:fs"
@@ -23,7 +23,7 @@ const FILL_USERS = `${NUMBERS} INSERT INTO users (id, role, created) SELECT prin
 const FILL_SESSIONS = `${NUMBERS} INSERT INTO sessions (id, title, created, active)
   SELECT printf('s%08d', i), 'A conversation about the weather', i, i FROM n`
 
-/** Runs a statement in the database that has this table. The database must not be in use. */
+/** Runs a statement in the database that contains the given table. The database must not be in use. */
 function fillTable(persist: string, table: string, statement: string, size: number): void {
   const folder = readdirSync(persist, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".sqlite"))
   for (const path of folder) {

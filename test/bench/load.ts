@@ -1,9 +1,10 @@
 /**
- * load.ts: 500 sessions with one socket each that are used for three minutes, and 20,000 sockets that come and go.
+ * load.ts: measures 500 sessions with one socket each that are used for three minutes, and 20,000 sockets that are
+ * opened and closed.
  *
- * Runs only when named explicitly (`npm run bench -- load`), because it takes several minutes. The floor of the second part
- * is a bare object whose sockets come and go in the same way, behind the same Workers of the local runtime, because each of
- * these Workers grows as well.
+ * This group runs only when it is named explicitly (`npm run bench -- load`), because it takes several minutes. The
+ * floor of the second part is a bare object whose sockets are opened and closed in the same way. The bare object runs
+ * behind the same Workers of the local runtime as the server, because the memory of these Workers grows too.
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
@@ -17,7 +18,7 @@ const LOAD_MS = 3 * 60_000
 /** Mean time between two questions of a session. */
 const PAUSE_MS = 20_000
 const PROMPT = "/bench deltas=40 chars=12 tools=1 delay_ms=25"
-/** Sessions that are opened at a time. */
+/** The number of sessions that are opened at a time. */
 const BATCH = 20
 
 const SOCKETS = 20_000

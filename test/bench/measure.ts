@@ -1,5 +1,5 @@
 /**
- * measure.ts: medians, the processor time and memory of workerd, and a socket that counts what it reads.
+ * measure.ts: computes medians, reads the processor time and memory of workerd, and measures what arrives on a socket.
  */
 
 import { readFileSync } from "node:fs"
@@ -14,7 +14,10 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.min(Math.floor((sorted.length * percent) / 100), sorted.length - 1)] ?? Number.NaN
 }
 
-/** Returns the 95 % confidence interval of the median: two of the sorted values. Needs a hundred values or more. */
+/**
+ * Returns the 95 % confidence interval of the median, which consists of two of the sorted values. Requires at least a
+ * hundred values.
+ */
 export function findMedianInterval(values: readonly number[]): readonly [number, number] {
   const sorted = [...values].sort((one, other) => one - other)
   const distance = (1.96 * Math.sqrt(sorted.length)) / 2
@@ -55,14 +58,14 @@ export function peakBytes(pid: number): number {
 export interface Exchange {
   readonly firstMs: number
   readonly wholeMs: number
-  /** Bytes of all received frames. */
+  /** Total bytes of the frames received. */
   readonly bytes: number
   readonly frames: number
 }
 
 /**
  * Sends one frame and measures the time to the first delta (`isFirst`) and to the end (`isLast`).
- * Rejects when the socket closes before the end.
+ * Rejects if the socket closes before the end.
  */
 export function sendAndAwait(
   socket: WebSocket,
@@ -75,7 +78,7 @@ export function sendAndAwait(
   return done
 }
 
-/** Measures the same as `sendAndAwait`, for a frame that another client sends. */
+/** Like `sendAndAwait`, but for a frame that another client sends. */
 export function listenUntil(
   socket: WebSocket,
   isFirst: (text: string) => boolean,

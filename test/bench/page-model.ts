@@ -1,6 +1,6 @@
 /**
- * page-model.ts: a fake model on loopback for the measurements of the page. It streams the text that the question
- * names, in small deltas at a fixed rate.
+ * page-model.ts: a fake model on loopback, for measurements of the page. It streams the text that the question names,
+ * in small deltas at a fixed rate.
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -8,7 +8,7 @@ import { sleep } from "./measure.ts"
 
 /** The number of UTF-16 code units in one delta. */
 export const DELTA_CHARS = 10
-/** The number of deltas that are written together, so that fewer timers keep the same rate. */
+/** The number of deltas that are written together, so that the same rate needs fewer timers. */
 const BURST_DELTAS = 4
 const BURST_MS = 9
 
@@ -25,7 +25,7 @@ const MIXED = [
 
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at + 1)
 
-/** The texts, by the question that requests them. */
+/** The texts that the model can stream, by the question that requests each of them. */
 export const TEXTS: Readonly<Record<string, string>> = {
   mixed: MIXED.repeat(Math.ceil(TEXT_CHARS / MIXED.length)).slice(0, TEXT_CHARS),
   table: `| City | Wind | Rain |\n|---|---:|---:|\n${numbers(300)

@@ -5,7 +5,7 @@
 import type { Cuecard } from "cuecard/testing"
 import type { Browser, CDPSession, Page } from "playwright-core"
 
-/** The network of a phone: 1.6 Mbit/s down, 750 kbit/s up, 150 ms round trip. */
+/** A phone's network: 1.6 Mbit/s down, 750 kbit/s up, 150 ms per round trip. */
 const SLOW_4G = { offline: false, latency: 150, downloadThroughput: 1_600_000 / 8, uploadThroughput: 750_000 / 8 }
 
 export interface Conditions {
@@ -13,13 +13,13 @@ export interface Conditions {
   readonly cpu?: number
   readonly isSlowNetwork?: boolean
   /**
-   * Whether `readWork` counts the processor time of the main thread, so that other load on the machine doesn't matter.
-   * Otherwise it counts elapsed time. The slower processor of `cpu` is visible in elapsed time only.
+   * Whether `readWork` counts the main thread's processor time, so that other load on the machine doesn't matter.
+   * Otherwise, it counts elapsed time. The effect of `cpu` is visible only in elapsed time.
    */
   readonly isProcessorTime?: boolean
 }
 
-/** Sums since the page was opened, in milliseconds. */
+/** Total times since the page was opened, in milliseconds. */
 export interface Work {
   readonly script: number
   readonly layout: number
@@ -33,17 +33,17 @@ export interface Probe {
   readonly cdp: CDPSession
   setConditions(conditions: Conditions): Promise<void>
   readWork(): Promise<Work>
-  /** Collects garbage, and returns the number of nodes and the size of the heap. */
+  /** Collects garbage, and then returns the number of nodes and the size of the heap. */
   readMemory(): Promise<{ readonly nodes: number; readonly heapBytes: number }>
   close(): Promise<void>
 }
 
 declare global {
-  /** The measurements of the script in the page. */
+  /** The measurements that the script in the page takes. */
   var pageProbe: {
     /** Time of the largest contentful paint, in milliseconds. */
     lcp: number
-    /** Durations of interactions until the next frame, by the name of the event, in milliseconds. */
+    /** Each interaction with its event name and the time until the next frame, in milliseconds. */
     readonly interactions: { readonly name: string; readonly ms: number }[]
     /**
      * For each key press: the main thread's time for its event and its frame, and the time to that frame, in

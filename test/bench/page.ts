@@ -1,8 +1,8 @@
 /**
- * page.ts: the page in a real Chromium: its first paint, its interactions, streamed Markdown, and 10,000 messages.
+ * page.ts: measures the page in a real Chromium: its first paint, interactions, streamed Markdown, and 10,000 messages.
  *
- * Times of script at full speed are processor time of the main thread, which other load on the machine hardly changes. The others
- * are elapsed time, because the browser slows the processor down by pausing.
+ * Script times at full speed are the main thread's processor time, on which other load on the machine has little
+ * effect. All other times are elapsed time, because the browser simulates a slow processor by pausing.
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
@@ -18,7 +18,7 @@ const FIELD = ".composer textarea"
 const LOADS = 3
 const STREAMS = 5
 const KEYS = 80
-/** The pause between two keys, in milliseconds. It isn't a multiple of a frame. */
+/** The pause between two keys, in milliseconds. It isn't a multiple of a frame's duration. */
 const KEY_MS = 37
 const SHORT_CONVERSATION = 50
 const LONG_CONVERSATION = 10_000
@@ -68,7 +68,9 @@ async function benchPaint(browser: Browser, cuecard: Cuecard, session: string): 
   ]
 }
 
-/** Measures the slowest of some interactions: typing, sending, opening a fold, a menu and other conversations. */
+/**
+ * Measures the slowest of several interactions: typing, sending, and opening a fold, a menu and other conversations.
+ */
 async function benchInteractions(browser: Browser, cuecard: Cuecard, session: string): Promise<Row[]> {
   const probe = await openConversation(browser, cuecard, session)
   const { page } = probe
@@ -99,7 +101,7 @@ interface SocketFrame {
 
 interface Streamed {
   readonly work: Work
-  /** Milliseconds of the main thread for each delta, by the frames in which they arrived. */
+  /** The main thread's time per delta, in milliseconds, for each frame in which deltas arrived. */
   readonly perDelta: readonly number[]
 }
 
@@ -113,7 +115,7 @@ async function measureStream({ page, cdp, readWork }: Probe, question: string): 
   await page.fill(FIELD, question)
   await page.focus(FIELD)
   await sleep(QUIET_MS)
-  // From here on the page isn't inspected: reading its document would count as its work.
+  // From here on, the page must not be inspected, because reading its document would count as the page's work.
   const before = await readWork()
   const ended = waitForEnd(cdp)
   cdp.on("Network.webSocketFrameReceived", onFrame)
@@ -161,8 +163,8 @@ async function openNewConversation(browser: Browser, cuecard: Cuecard, condition
 }
 
 /**
- * Measures the processor time of a text that streams in several times, in one conversation. The first time, the browser
- * compiles the code.
+ * Measures the processor time for a text that is streamed several times in one conversation. During the first time, the
+ * browser compiles the code.
  */
 async function benchStream(browser: Browser, cuecard: Cuecard, question: string, name: string): Promise<Row> {
   const probe = await openNewConversation(browser, cuecard, { isProcessorTime: true })
@@ -194,7 +196,7 @@ async function benchStreams(browser: Browser, cuecard: Cuecard): Promise<Row[]> 
   ]
 }
 
-/** Types into the composer, and returns the main thread's time for each key. */
+/** Types into the composer, and describes the main thread's time per key. */
 async function measureTyping({ page }: Probe): Promise<string> {
   await page.click(FIELD)
   await page.evaluate(() => {
@@ -215,7 +217,7 @@ interface ScrolledBack {
   readonly articles: number
 }
 
-/** Scrolls to the first message of a conversation, as fast as the page lets it. */
+/** Scrolls to the first message of a conversation, as fast as the page allows. */
 function scrollBack({ page }: Probe, firstText: string): Promise<ScrolledBack> {
   return page.evaluate(
     async ([text, maxMs]) => {

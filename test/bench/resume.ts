@@ -1,7 +1,7 @@
 /**
- * resume.ts: a socket that is cut, and a process that is killed, in the middle of 2,000 deltas.
+ * resume.ts: measures what happens if a socket is cut, or the process is killed, in the middle of 2,000 deltas.
  *
- * A second socket stays open and counts what the first one missed. The transcript of the reader is compared with history.
+ * A second socket stays open, and counts what the first one missed. The reader's transcript is compared with history.
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
@@ -29,7 +29,10 @@ interface Cut {
   readonly ended: Promise<unknown>
 }
 
-/** Returns the extra milliseconds after half of the text, so that each run cuts at a different moment of a window. */
+/**
+ * Returns how many milliseconds after half of the text a run cuts the connection, so that each run cuts at a different
+ * moment of a window.
+ */
 const momentMs = (run: number): number => (run * DELTA_WINDOW_MS) / RUNS
 
 /** Runs a turn and cuts the reader off after half of it. */
@@ -47,7 +50,7 @@ async function cutInTheMiddle(cuecard: Cuecard, run: number): Promise<Cut> {
 }
 
 interface Resumed {
-  /** Time from connecting to the last missed frame. */
+  /** Time from connecting until the last missed frame has arrived, in milliseconds. */
   readonly ms: number
   readonly missed: number
   /** Bytes sent in addition to the missed frames. */
@@ -61,7 +64,7 @@ async function resumeReader(cut: Cut): Promise<Resumed> {
   const started = performance.now()
   const back = await openReader(cuecard, session, cut.reader)
   const end = back.until(isEnd)
-  // The hello contains the newest seq. Frames up to it were missed.
+  // The server's hello contains the newest seq. All frames up to that seq were missed.
   if (back.seq < back.welcome) await back.until(() => back.seq >= back.welcome)
   const done = performance.now() - started
   const { bytes, seq } = back
@@ -75,7 +78,7 @@ async function resumeReader(cut: Cut): Promise<Resumed> {
   return { ms: done, missed, again: bytes - missed, isWhole }
 }
 
-/** Resumes the reader after the turn has ended. Returns whether its transcript is as stored. */
+/** Resumes the reader after the turn has ended. Returns whether its transcript matches what is stored. */
 async function resumeAfterEnd(cut: Cut): Promise<boolean> {
   await cut.ended
   const back = await openReader(cut.cuecard, cut.session, cut.reader)
@@ -94,7 +97,7 @@ async function isAsStored(cuecard: Cuecard, session: string, reader: Reader, exc
   return segments && held.status === "completed" && textShown(stored).length === textShown(held).length
 }
 
-/** Returns the milliseconds that it takes to open a socket and receive one frame on the bare platform. */
+/** Returns how long it takes to open a socket and receive one frame on the bare platform, in milliseconds. */
 async function floorMs(): Promise<number> {
   const floor = await startFloor()
   const times: number[] = []
@@ -112,7 +115,7 @@ async function floorMs(): Promise<number> {
 interface Killed {
   /** Number of characters that the reader had seen. */
   readonly seen: number
-  /** Number of these characters in history right after the restart. */
+  /** Number of those characters that history contains right after the restart. */
   readonly stillStored: number
   readonly status: string
   /** Time until the new process responds. */
@@ -155,7 +158,7 @@ export async function benchResume(): Promise<Row[]> {
   const floor = await floorMs()
   const cuecard = await startCuecard()
   const middle = await repeatRun(async (i) => resumeReader(await cutInTheMiddle(cuecard, i)))
-  // Nothing is timed here, so these run concurrently.
+  // These runs measure no times, so they can be concurrent.
   const late = await Promise.all(
     Array.from({ length: RUNS }, async (_, i) => resumeAfterEnd(await cutInTheMiddle(cuecard, i))),
   )
@@ -179,7 +182,7 @@ export async function benchResume(): Promise<Row[]> {
       peer: "29 ms",
     },
     {
-      what: "the same: at its end the text is that of history",
+      what: "the same: the final text equals the stored text",
       ours: countRuns(middle.map((run) => run.isWhole)),
       goal: "all",
       floor: "",

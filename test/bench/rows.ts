@@ -1,9 +1,10 @@
 /**
- * rows.ts: rows written for one turn, from its log line, plus the alarm.
+ * rows.ts: counts the rows written for one turn: those in the turn's log line, plus the alarms.
  *
- * Cursors count every row that a statement writes, including deletes, but no alarms. The platform bills each setAlarm as
- * one row, and an alarm lasts for TURN_ALARM_MS, so the maximum number of alarms of the turn is added. The directory is another
- * object, which a turn updates at its beginning and at its end; its rows are listed separately.
+ * Cursors count every row that a statement writes, including deleted rows, but not alarms. The platform bills each
+ * setAlarm as one row, and an alarm lasts for TURN_ALARM_MS, so the maximum number of alarms during the turn is added.
+ * The directory is another object, which a turn updates when it begins and when it ends. Its rows are listed
+ * separately.
  */
 
 import { startCuecard } from "cuecard/testing"
@@ -13,11 +14,11 @@ import { sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 /**
- * The number of rows that one turn writes in the directory: the row and its index entry at the beginning, the row and
- * the usage at the end (SPEC CM2).
+ * The number of rows that one turn writes in the directory: the session's row and its index entry when the turn begins,
+ * and the session's row and the usage when it ends (SPEC CM2).
  */
 const LIST_ROWS = 4
-/** The number of concurrent turns whose maximum is reported. */
+/** The number of concurrent turns. The maximum of their counts is reported. */
 const RUNS = 3
 
 const PROMPTS = [
@@ -47,7 +48,7 @@ export async function benchRows(): Promise<Row[]> {
     const alarms = Math.ceil(longest / TURN_ALARM_MS)
     rows.push({
       what: `rows written: ${what}`,
-      ours: `${Math.max(...counts) + alarms} (${alarms} of them alarm), and ${LIST_ROWS} in the directory`,
+      ours: `${Math.max(...counts) + alarms} (including ${alarms} for alarms), and ${LIST_ROWS} in the directory`,
       goal: `≤ ${goal}`,
       floor: "",
       peer,

@@ -2,8 +2,8 @@
  * run.ts: `npm run bench` measures on this machine, prints one table and writes it to RESULTS.md.
  *
  * `npm run bench -- turn crowd` measures only these groups and writes no file.
- * Each number is compared with a floor of the same run, because ratios are stable on a noisy machine and absolute times
- * are not.
+ * Each number is compared with a floor from the same run, because on a noisy machine ratios are stable and absolute
+ * times are not.
  */
 
 import { readFileSync, writeFileSync } from "node:fs"
@@ -85,7 +85,7 @@ if (requested.length === 0) {
     .split(/\n\n(?=## )/)
   const text = [
     "# Measured figures",
-    `Made by \`npm run bench\` on ${machine}. Medians; times of one run are to be compared with the floor of the same run.`,
+    `Made by \`npm run bench\` on ${machine}. All figures are medians. Compare times only with the floor of the same run.`,
     table,
     ...sections,
   ]

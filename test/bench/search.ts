@@ -1,6 +1,6 @@
 /**
- * search.ts: a page of hits among 50,000 messages of a user, for rare and frequent words, beginnings and phrases. The floor
- * is a request for the list of sessions.
+ * search.ts: measures a page of search results among 50,000 messages of a user, for rare and frequent words, word
+ * beginnings and phrases. The floor is a request for the session list.
  *
  * The messages are imported as 50 conversations and indexed in the background, as after an update.
  */

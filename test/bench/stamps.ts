@@ -1,7 +1,7 @@
 /**
  * stamps.ts: a fake model on loopback that writes the send time into each delta, and a parser for these timestamps.
  *
- * The format is `<n>:<microseconds>,`, by the clock of this process, which the clients share.
+ * The format is `<n>:<microseconds>,`. The time comes from the clock of this process, in which the clients run too.
  */
 
 import { createServer, type ServerResponse } from "node:http"
@@ -15,7 +15,7 @@ export interface StampingModel {
   close(): void
 }
 
-/** Starts a model that answers every call with a number of deltas at a fixed interval. */
+/** Starts a model that answers every call with the given number of deltas, at a fixed interval. */
 export async function startStampingModel(deltas: number, everyMs: number): Promise<StampingModel> {
   const server = createServer((request, reply) => {
     request.resume()

@@ -5,7 +5,7 @@ export interface Row {
   readonly ours: string
   /** The cost of the bare platform in the same run; empty if there is no floor. */
   readonly floor: string
-  /** The nearest comparable system, measured earlier on a similar machine. */
+  /** The result of the nearest comparable system, measured earlier on a similar machine. */
   readonly peer: string
   readonly goal: string
 }

@@ -1,7 +1,8 @@
 /**
- * tenant-export.ts: the export of a tenant of 100 and of 1,000 sessions: memory growth of workerd, and duration.
+ * tenant-export.ts: measures the export of a tenant with 100 and with 1,000 sessions: the memory growth of workerd, and
+ * the duration.
  *
- * The floor reads the export of each session, one after the other, through its route. Every measurement runs in its own
+ * The floor reads the export of one session after the other through its route. Every measurement runs in its own
  * process, on the same state.
  */
 
@@ -117,8 +118,8 @@ export async function benchTenantExport(): Promise<Row[]> {
     rows.push({
       what,
       ours: costToText(ours),
-      goal: "as much over the floor at both sizes",
-      floor: `${costToText(floor)}, each by its route`,
+      goal: "the same excess over the floor at both sizes",
+      floor: `${costToText(floor)}, each through its route`,
       peer: "",
     })
   }

@@ -1,7 +1,9 @@
 /**
- * text.ts: speed of the sanitiser and the segmenter, on ordinary text and on text that is designed to be slow.
+ * text.ts: measures the speed of the sanitiser and the segmenter on ordinary text, and on text that is designed to be
+ * slow.
  *
- * The time must be linear in the length. Hostile text may be a few times slower than ordinary text, but not a hundred times.
+ * The time must grow linearly with the length. Hostile text may be a few times slower than ordinary text, but not a
+ * hundred times slower.
  */
 
 import { clean, createCleaner } from "../../shared/sanitize/clean.ts"
@@ -13,13 +15,13 @@ import type { Row } from "./table.ts"
 import { DIRECTIVES, HOSTILE, ORDINARY, SIZE, TEXTS } from "./texts.ts"
 
 const RUNS = 15
-/** Warm-up runs for the compiler. */
+/** The number of warm-up runs, in which the code is compiled. */
 const WARM_UP = 30
 const ROWS = [{ name: "weather", ordinal: 1, result: `{"c":12.4}\n\n${createCardTrailer("weather_1")}` }]
 
 /**
- * Returns the median duration of each item's runs, in milliseconds. The items alternate, so that other load affects
- * them equally.
+ * Returns the median duration of the runs with each item, in milliseconds. The items alternate, so that other load
+ * affects all of them equally.
  */
 function timeRuns<T>(run: (item: T) => unknown, items: readonly T[], runs: number): number[] {
   const times = items.map((): number[] => [])
@@ -49,14 +51,14 @@ function rowsOf(name: string, run: (text: string) => unknown, goal: number): Row
   return [{ what: `${name}: ordinary text`, ours, goal: `≥ ${goal} MB/s`, floor, peer }, ...rows]
 }
 
-/** Does the minimum work of any search for spans. */
+/** Does the minimum work that any search for spans requires. */
 function plainScan(text: string): number {
   let found = 0
   for (let at = text.indexOf("<span"); at >= 0; at = text.indexOf("<span", at + 1)) found++
   return found
 }
 
-/** Measures how the time grows when the text is four times as long. */
+/** Measures how much longer a text takes that is four times as long. */
 function growthOf(name: string, run: (text: string) => unknown): Row[] {
   return DIRECTIVES.map(([what, text]) => {
     const [part = Number.NaN, whole = Number.NaN] = timeRuns(run, [text.slice(0, SIZE / 4), text], RUNS)
@@ -89,7 +91,10 @@ function speedOf(make: () => Taker, pieces: readonly string[]): string {
   return (size / 1000 / time).toFixed(1)
 }
 
-/** Measures every text as a whole and in single code units (the worst case for a stream), for a closer look. */
+/**
+ * Measures every text both as a whole and in single code units, which is the worst case for a stream. This is for
+ * detailed analysis.
+ */
 export function benchEachText(): Row[] {
   return TEXTS.map(([name, text]) => {
     const units = text.slice(0, STREAM_SIZE).split("")

@@ -1,4 +1,7 @@
-/** texts.ts: the texts of the benchmark: an ordinary answer, and text that is designed to be slow. */
+/**
+ * texts.ts: the texts for the benchmark of the sanitiser and the segmenter: an ordinary answer, and texts that are
+ * designed to be slow.
+ */
 
 export const SIZE = 1_000_000
 
@@ -6,7 +9,7 @@ function repeatToSize(unit: string): string {
   return unit.repeat(Math.ceil(SIZE / unit.length)).slice(0, SIZE)
 }
 
-/** A few pages of an answer: text, lists, inline code, a fence and a card. */
+/** Part of an ordinary answer, with text, lists, inline code, a fence and a card. */
 const PAGE = [
   "## What I found\n\n",
   "The wind turned in the night, and by noon the sky over the bay was clear. Über den Hügeln blieb es still.\n\n".repeat(
@@ -21,7 +24,7 @@ export const ORDINARY = repeatToSize(PAGE)
 
 export type NamedText = readonly [name: string, text: string]
 
-/** The texts for which there is a goal: the worst of each kind. */
+/** The texts for which there is a goal, which are the worst of each kind. */
 export const HOSTILE: readonly NamedText[] = [
   ["50,000 unclosed opening spans", "<span id='weather_1'>".repeat(50_000)],
   ["1 MB of <", repeatToSize("<")],
@@ -29,7 +32,7 @@ export const HOSTILE: readonly NamedText[] = [
   ["nested fences", repeatToSize("````\n~~~~\n```\n~~~\n")],
 ]
 
-/** Texts with directives, which have to be parsed. The requirement is linear time. */
+/** Texts with directives, which have to be parsed. For these texts, the requirement is linear time. */
 export const DIRECTIVES: readonly NamedText[] = [
   ["MEDIA: lines", repeatToSize("MEDIA:https://example.com/a.png\n")],
   ["MEDIA: lines of other files each", createLines((n) => `MEDIA:https://example.com/${n}.png\n`)],

@@ -1,11 +1,11 @@
 /**
- * tools.ts: how much later the first delta arrives if the agent has 64 tools on 4 MCP servers and a webhook service, and how
- * much the first turn of a provider waits for its code.
+ * tools.ts: measures how much later the first delta arrives if the agent has 64 tools on 4 MCP servers and a webhook
+ * service, and how long the first turn with a provider waits for the provider's code.
  *
- * The model is a loopback endpoint that answers at once, so the time includes sending the definitions of the tools. Both
- * agents belong to one tenant and one server, and take turns: with tools, without, without, with, and so on. Each
- * difference is between two turns with tools and two without, so a slow change of the machine's speed cancels out. The
- * interval of the median needs no assumption about the distribution of the noise.
+ * The model is a loopback endpoint that answers at once, so the time includes sending the tool definitions. Both agents
+ * belong to the same tenant and the same server, and they alternate: with tools, without, without, with, and so on.
+ * Each difference is between two turns with tools and two without, so a gradual change in the machine's speed cancels
+ * out. The confidence interval of the median requires no assumptions about the distribution of the noise.
  */
 
 import { readdirSync, readFileSync } from "node:fs"
@@ -23,14 +23,17 @@ const TOOLS_OF_SERVER = 8
 const WEBHOOK_TOOLS = 32
 const TOOLS = WEBHOOK_TOOLS + SERVERS * TOOLS_OF_SERVER
 const WARM_UP = 10
-/** Blocks of four turns. */
+/** The number of blocks of four turns. */
 const RUNS = 600
-/** Long enough for the previous turn to finish: its usage, its log lines, and the directory's rows. */
+/**
+ * Pause that is long enough for all work of the previous turn: its usage, log lines and rows in the directory. In
+ * milliseconds.
+ */
 const PAUSE_MS = 20
-/** The number of new servers for each provider. */
+/** The number of new servers that are started for each provider. */
 const FIRST_USES = 5
 
-/** Each kind of model, its recorded stream, and its chunk of the Worker. */
+/** Each kind of model, with its recorded stream and its chunk of the Worker. */
 const PROVIDERS = [
   ["openai-compatible", "openai-compatible"],
   ["openai", "openai-responses"],
@@ -43,7 +46,7 @@ type Json = Record<string, unknown>
 /** The body of the newest model call. */
 let lastRequest = ""
 
-/** Answers as a provider, with its recorded stream, or as an MCP server. */
+/** Answers either as a provider, with a recorded stream, or as an MCP server. */
 async function answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
   const [, kind = "", scenario = ""] = (request.url ?? "").split("/")
   if (kind === "mcp") return await answerMcp(request, reply)
@@ -72,7 +75,7 @@ async function send(url: string, token: string, method: string, body: Json): Pro
   return JSON.parse(text) as Json
 }
 
-/** Sends `PUT` requests as an owner of the tenant. */
+/** Returns a function that sends `PUT` requests as an owner of the tenant. */
 async function createPut(cuecard: Cuecard): Promise<(path: string, body: Json) => Promise<Json>> {
   const token = await cuecard.tokenFor({ user: "boss", role: "owner" })
   return (path, body) => send(`${cuecard.url}/v1/${path}`, token, "PUT", body)
@@ -113,7 +116,7 @@ async function putTools(cuecard: Cuecard, upstream: string): Promise<void> {
   await put("agents/full", full)
 }
 
-/** Returns the processor time of all current threads of a process, in milliseconds, more precisely than `cpuMs`. */
+/** Returns the processor time of all current threads of a process, in milliseconds. It is more precise than `cpuMs`. */
 function readThreadMs(pid: number): number {
   const spent = readdirSync(`/proc/${pid}/task`).map((task) => {
     const stat = readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8")
@@ -124,7 +127,7 @@ function readThreadMs(pid: number): number {
 
 interface TurnCost {
   readonly firstMs: number
-  /** Processor time of workerd until the turn has finished and a pause has passed. */
+  /** Processor time of workerd from the message until PAUSE_MS after the end of the turn, in milliseconds. */
   readonly processorMs: number
 }
 
@@ -139,10 +142,10 @@ async function timeTurn(cuecard: Cuecard, socket: WebSocket): Promise<TurnCost> 
 async function checkTools(socket: WebSocket): Promise<void> {
   await runTurn(socket, "Hello?")
   const { tools } = JSON.parse(lastRequest) as { readonly tools?: readonly unknown[] }
-  if (tools?.length !== TOOLS) throw new Error(`the model got ${tools?.length} tools`)
+  if (tools?.length !== TOOLS) throw new Error(`the model received ${tools?.length} tools`)
 }
 
-/** Describes the differences between the turns of each block: their median and its 95 % confidence interval. */
+/** Describes the differences between the turns of each block by their median and its 95 % confidence interval. */
 function describeAdded(full: readonly number[], bare: readonly number[]): string {
   const sumBlock = (values: readonly number[], block: number): number =>
     (values[2 * block] ?? Number.NaN) + (values[2 * block + 1] ?? Number.NaN)

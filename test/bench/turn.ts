@@ -1,5 +1,6 @@
 /**
- * turn.ts: one `/bench` turn over a real socket, compared with a bare object that sends the same deltas in the same run.
+ * turn.ts: measures one `/bench` turn over a real socket, and compares it with a bare object that sends the same deltas
+ * in the same run.
  */
 
 import { startCuecard } from "cuecard/testing"
@@ -16,7 +17,7 @@ interface Timed extends Exchange {
   readonly cpuMs: number
 }
 
-/** Processor time has a resolution of 10 ms, so it is summed over all runs. */
+/** Repeats a run. Processor time is measured across all runs together, because it has a resolution of 10 ms. */
 async function repeatRun(pid: number, run: () => Promise<Exchange>): Promise<Timed[]> {
   for (let i = 0; i < WARM_UP; i++) await run()
   const before = cpuMs(pid)

@@ -1,4 +1,4 @@
-/** weight.ts: gzipped sizes of the page's scripts and of the Worker, as `npm run size` measures them. */
+/** weight.ts: lists the gzipped sizes of the page's scripts and of the Worker, as `npm run size` measures them. */
 
 import { measureBundles, SIZE_BUDGETS } from "../../scripts/bundle-sizes.ts"
 import type { Row } from "./table.ts"
@@ -9,10 +9,10 @@ export async function benchWeight(): Promise<Row[]> {
     return { what, ours: `${kb.toFixed(1)} KB`, goal: `≤ ${budget} KB`, floor: "", peer }
   }
   return [
-    createRow("JavaScript that the page asks for at once, gzip", firstView, SIZE_BUDGETS.firstView, "200–322 KB"),
-    createRow("the same, and what it loads to draw a conversation", conversation, SIZE_BUDGETS.conversation, ""),
-    createRow("what the first card of a tenant adds to that", cardRenderer, SIZE_BUDGETS.cardRenderer, ""),
-    createRow("Worker, what a cold start loads, gzip", workerEntry, SIZE_BUDGETS.workerEntry, ""),
+    createRow("JavaScript for the initial load of the page, gzip", firstView, SIZE_BUDGETS.firstView, "200–322 KB"),
+    createRow("the same, plus what the page loads to draw a conversation", conversation, SIZE_BUDGETS.conversation, ""),
+    createRow("what a tenant's first card adds to that", cardRenderer, SIZE_BUDGETS.cardRenderer, ""),
+    createRow("Worker: what a cold start loads, gzip", workerEntry, SIZE_BUDGETS.workerEntry, ""),
     createRow("Worker, all scripts, gzip", workerTotal, SIZE_BUDGETS.workerTotal, "426 KB"),
   ]
 }

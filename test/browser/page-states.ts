@@ -2,8 +2,6 @@
 
 import type { Page } from "playwright-core"
 import {
-  SOON,
-  WIDGET_FIELD,
   chooseCommand,
   findEllipsis,
   hoverMessage,
@@ -20,10 +18,13 @@ import {
   openSettled,
   openSidebar,
   openWidget,
+  SOON,
   type Stage,
+  WIDGET_FIELD,
 } from "./open-states.ts"
-import { TOOL_STATES } from "./tool-states.ts"
 import { FIELD, untilStill } from "./page.ts"
+import { writeConversation } from "./state-conversations.ts"
+import { TOOL_STATES } from "./tool-states.ts"
 
 export interface State {
   readonly name: string
@@ -64,12 +65,11 @@ const LISTS: readonly State[] = [
   {
     name: "a deletion that can be undone",
     open: async (stage) => {
+      // The newest conversation is the first in the list.
+      await writeConversation(stage.cuecard, ["/say Goodbye."])
       const page = await openRowMenu(stage)
       await page.click(".menu .grave")
       await page.waitForSelector(".notice .undo", SOON)
-      await page.click(".notice .undo")
-      await page.waitForSelector(".notice .undo", { state: "detached", ...SOON })
-      await openSidebar(stage, page)
       return page
     },
   },
@@ -220,8 +220,8 @@ const ACTIONS: readonly State[] = [
     open: async (stage) => {
       const page = await openSettled(stage, "short")
       await page.keyboard.press("Control+Shift+F")
-      await page.waitForSelector(".find-bar input", SOON)
-      await page.keyboard.type("rowing")
+      await page.fill(".find-bar input", "rowing")
+      await page.waitForSelector('.find-bar [role=status]:has-text("2")', SOON)
       await untilStill(page)
       return page
     },

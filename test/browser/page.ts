@@ -3,7 +3,7 @@
  */
 
 import type { Cuecard } from "cuecard/testing"
-import type { Browser, BrowserContext, Page } from "playwright-core"
+import type { Browser, BrowserContext, Frame, Page } from "playwright-core"
 import { expect } from "vitest"
 import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
 import { everyNth } from "../support/seeded.ts"
@@ -152,7 +152,7 @@ const UNLOADED = [
 ].join()
 
 /** Waits until the transcript has stopped changing and no finite animation is running. */
-export async function untilStill(page: Page): Promise<void> {
+export async function untilStill(page: Page | Frame): Promise<void> {
   await page.evaluate(
     ([stillMs, pollMs, frameMs, maxMs, unloaded]) =>
       new Promise<void>((done, fail) => {
@@ -183,7 +183,7 @@ export async function untilStill(page: Page): Promise<void> {
         }
         function poll(): void {
           const now = performance.now()
-          const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
+          const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document.body.shadowRoot ?? document
           const current = root.querySelector("[data-transcript]")
           if (current !== transcript) observe(current)
           const missing = root.querySelector(unloaded)
@@ -230,7 +230,7 @@ export async function loadWholeHistory(context: BrowserContext): Promise<void> {
 }
 
 /** Returns the elements, attributes and text of the transcript, in a normalised form. */
-export function transcriptOf(page: Page): Promise<string> {
+export function transcriptOf(page: Page | Frame): Promise<string> {
   return page.evaluate(() => {
     const lines: string[] = []
     const generatedIds: string[] = []
@@ -256,7 +256,7 @@ export function transcriptOf(page: Page): Promise<string> {
       lines.push(`${" ".repeat(depth)}<${[node.localName, ...attributes].join(" ")}>`)
       for (const child of node.childNodes) walk(child, depth + 1)
     }
-    const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
+    const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document.body.shadowRoot ?? document
     const transcript = root.querySelector("[data-transcript]")
     if (transcript === null) throw new Error("no transcript")
     // Adjacent text nodes become one.

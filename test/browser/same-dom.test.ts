@@ -1,12 +1,12 @@
 /**
- * same-dom.test.ts: every golden transcript produces the same elements live, from storage, in the widget, after an export
- * and import, and after an import as another system's file, in a real Chromium on the built page. So do imported files.
+ * same-dom.test.ts: every golden transcript produces the same elements live, from storage, in the widget, in the widget's
+ * frame, after an export and import, and after an import as another system's file, in a real Chromium on the built page. So do imported files.
  *
  * The live page plays the frames that the server would send (see GO4). The other pages use a real server.
  */
 
 import { createHash, createHmac } from "node:crypto"
-import type { BrowserContext, Page } from "playwright-core"
+import type { BrowserContext, Frame, Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { everyNth } from "../support/seeded.ts"
 import type { HistoryPage, ImportProgress } from "../../shared/protocol/http-body.ts"
@@ -146,9 +146,9 @@ function sealOf(records: readonly object[]): string {
 }
 
 /** Waits until a page shows all of these turns, and returns its transcript. */
-async function shownBy(page: Page, turns: readonly Turn[]): Promise<string> {
+async function shownBy(page: Page | Frame, turns: readonly Turn[]): Promise<string> {
   await page.waitForFunction((count) => {
-    const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
+    const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document.body.shadowRoot ?? document
     return root.querySelectorAll("[data-transcript] article[data-role=assistant]").length === count
   }, turns.length)
   await expect
@@ -158,7 +158,7 @@ async function shownBy(page: Page, turns: readonly Turn[]): Promise<string> {
   // or a failed placeholder.
   await page.waitForFunction(
     () => {
-      const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
+      const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document.body.shadowRoot ?? document
       const loading = root.querySelector(":is(.pane, .frame):empty, [data-state=asking]")
       loading?.scrollIntoView({ block: "center" })
       return loading === null
@@ -172,7 +172,7 @@ async function shownBy(page: Page, turns: readonly Turn[]): Promise<string> {
   return await transcriptOf(page)
 }
 
-function statusesIn(page: Page): Promise<(string | null)[]> {
+function statusesIn(page: Page | Frame): Promise<(string | null)[]> {
   // A locator also finds what is in the widget's shadow root.
   return page
     .locator("[data-transcript] article[data-role=assistant]")
@@ -228,18 +228,27 @@ async function shownLive(turns: readonly Turn[]): Promise<string> {
   return shown
 }
 
-/** Returns what a site shows in its widget. */
-async function shownInWidget(session: string, turns: readonly Turn[]): Promise<string> {
+/** Returns what a site shows in its widget, with `isolate` in a frame of the server. */
+async function shownInWidget(session: string, turns: readonly Turn[], isolate = false): Promise<string> {
   const site = await startSite(setup.cuecard)
   await allowSites(setup.cuecard, [site.origin])
   const context = await setup.browser.newContext(VIEW)
   await loadWholeHistory(context)
   const page = await context.newPage()
-  await page.goto(site.serve(siteDocument(setup.cuecard, `session="${session}" language="en"`)))
-  const shown = await shownBy(page, turns)
+  const attributes = `session="${session}" language="en" ${isolate ? "isolate" : ""}`
+  await page.goto(site.serve(siteDocument(setup.cuecard, attributes)))
+  const shown = await shownBy(isolate ? await widgetFrame(page) : page, turns)
   await context.close()
   await site.close()
   return shown
+}
+
+/** Returns the server's frame in a site. */
+async function widgetFrame(page: Page): Promise<Frame> {
+  const frame = await (await page.locator("cuecard-chat iframe").elementHandle())?.contentFrame()
+  if (frame === null || frame === undefined) throw new Error("no frame")
+  await frame.waitForFunction(() => document.body.shadowRoot !== null)
+  return frame
 }
 
 /** Removes the note about an unverified import, and the ids of questions, which files from other systems don't have. */
@@ -275,13 +284,14 @@ const batches = Array.from({ length: Math.ceil(goldens.length / TURNS) }, (_, at
 })
 
 describe("golden transcripts in the page", () => {
-  test.each(batches)("[PG1] [RE6] [SR10] [WG5] %s", async (_names, turns) => {
+  test.each(batches)("[PG1] [RE6] [SR10] [WG4] [WG5] %s", async (_names, turns) => {
     const file = exportedFile(turns)
     const stored = await importInto(file)
     const reloaded = await shownIn(stored, turns)
     expect(await shownLive(turns)).toBe(reloaded)
     expect(await shownAsCopy(stored, turns)).toBe(shownToReaders.get(stored))
     expect(await shownInWidget(stored, turns)).toBe(reloaded)
+    expect(await shownInWidget(stored, turns, true)).toBe(reloaded)
     const again = await importInto(await exportOf(stored))
     expect(await shownIn(again, turns)).toBe(reloaded)
     const plain = turns.filter(isPlain)

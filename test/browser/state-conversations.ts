@@ -41,7 +41,7 @@ export async function writeConversations(cuecard: Cuecard): Promise<StateConvers
   const entries = await Promise.all(
     Object.entries(QUESTIONS).map(
       async ([name, questions]) =>
-        [name, await writeConversation(cuecard, questions, undefined, name !== "running")] as const,
+        [name, await writeConversation(cuecard, questions, { rests: name !== "running" })] as const,
     ),
   )
   const ids = Object.fromEntries(entries) as Record<keyof typeof QUESTIONS, string>
@@ -53,14 +53,22 @@ export async function writeConversations(cuecard: Cuecard): Promise<StateConvers
   return { ...ids, copyUrl: shared.url }
 }
 
-/** Asks one question after the other in a new conversation. Without `rests`, it waits for no answer. */
+interface WriteOptions {
+  readonly agent?: string | undefined
+  /** Whether each answer has to end or to wait for the user before the next question; true by default. */
+  readonly rests?: boolean
+  /** Called with the new conversation before its first question. */
+  readonly watch?: (id: string) => Promise<void>
+}
+
+/** Asks one question after the other in a new conversation. */
 export async function writeConversation(
   cuecard: Cuecard,
   questions: readonly string[],
-  agent?: string,
-  rests = true,
+  { agent, rests = true, watch }: WriteOptions = {},
 ): Promise<string> {
   const { id } = await call(cuecard, "POST", "/v1/sessions", agent === undefined ? {} : { agent })
+  await watch?.(id)
   for (const content of questions) {
     await send(cuecard, id, content)
     if (rests) await untilRested(cuecard, id)

@@ -51,7 +51,11 @@ export interface StartedTools {
   readonly close: () => Promise<void>
 }
 
-export async function writeToolConversations(cuecard: Cuecard): Promise<StartedTools> {
+/** `watch`: called with each new conversation before its first question. */
+export async function writeToolConversations(
+  cuecard: Cuecard,
+  watch?: (name: keyof ToolConversations, id: string) => Promise<void>,
+): Promise<StartedTools> {
   const upstream = createServer((request, reply) => void answerMcp(request, reply))
   await new Promise<void>((done) => upstream.listen(0, "127.0.0.1", done))
   const base = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/mcp`
@@ -77,10 +81,11 @@ export async function writeToolConversations(cuecard: Cuecard): Promise<StartedT
   await put("/v1/agents/guide", { description: "Plans trips.", prompt: "p", mcp_servers: ["trips", "plans", "files"] })
   const prompt = { name: "Greeting", text: "Write a friendly greeting to {name}, in two sentences." }
   expect((await callApi(cuecard, cuecard.token, "PUT", "/v1/prompts/greeting", prompt)).status).toBe(200)
-  const entries = Object.entries(QUESTIONS).map(
-    async ([name, questions]) =>
-      [name, await writeConversation(cuecard, questions, name === "canvas" ? undefined : "guide")] as const,
-  )
+  const entries = Object.entries(QUESTIONS).map(async ([name, questions]) => {
+    const agent = name === "canvas" ? undefined : "guide"
+    const options = { agent, watch: async (id: string) => await watch?.(name as keyof ToolConversations, id) }
+    return [name, await writeConversation(cuecard, questions, options)] as const
+  })
   return {
     conversations: Object.fromEntries(await Promise.all(entries)) as ToolConversations,
     close: async () => {

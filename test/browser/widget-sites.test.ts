@@ -59,10 +59,18 @@ async function takePicture(host: HostileSite): Promise<{ readonly png: Buffer; r
   const { page, errors } = await openSite(setup.browser, address)
   await page.locator("cuecard-chat article .card").waitFor()
   await page.locator("cuecard-chat .composer textarea").waitFor()
+  await page.waitForLoadState("networkidle")
   await page.evaluate(async () => {
     const root = document.getElementsByTagName("cuecard-chat")[0]?.shadowRoot
     const view = root?.querySelector(".view")
-    // The styles of messages and the last page of history have arrived when the end is in view.
+    // Some sites replace built-in methods, so this calls few.
+    const hasLastStyles = (): boolean => {
+      for (const { cssRules } of root?.adoptedStyleSheets ?? [])
+        for (const rule of cssRules) if (rule instanceof CSSStyleRule && rule.selectorText === ".lightbox") return true
+      return false
+    }
+    while (!hasLastStyles()) await new Promise((resolve) => setTimeout(resolve, 50))
+    // The last page of history has arrived when the end is in view.
     for (let same = 0, last = -1; same < 10; ) {
       await new Promise((resolve) => setTimeout(resolve, 50))
       const now = (view?.scrollTop ?? 0) + (view?.scrollHeight ?? 0) * 1e5

@@ -1,9 +1,11 @@
 /** deferred-module.test.ts: code that loads late. */
 
-import { expect, test, vi } from "vitest"
-import { deferModule } from "../../client/ui/deferred-module.ts"
+import { afterEach, expect, test, vi } from "vitest"
+import { deferModule, missingModules } from "../../client/ui/deferred-module.ts"
 
 const CODE = { name: "code" }
+
+afterEach(() => void vi.useRealTimers())
 
 test("[PF8] a failed import is tried again by the next call, but a successful one isn't", async () => {
   const importCode = vi.fn(async () => CODE).mockRejectedValueOnce(new Error("no such file"))
@@ -12,4 +14,18 @@ test("[PF8] a failed import is tried again by the next call, but a successful on
   expect(await deferred.load()).toBe(true)
   expect(await deferred.load()).toBe(true)
   expect(importCode).toHaveBeenCalledTimes(2)
+})
+
+test("[PF8] a failed import is tried again twice by a timer, and then counts as missing until a call succeeds", async () => {
+  vi.useFakeTimers()
+  const importCode = vi.fn(async () => CODE)
+  for (let attempt = 0; attempt < 3; attempt++) importCode.mockRejectedValueOnce(new Error("no such file"))
+  const deferred = deferModule(importCode)
+  await deferred.load()
+  expect(missingModules.value).toBe(0)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(importCode).toHaveBeenCalledTimes(3)
+  expect(missingModules.value).toBe(1)
+  expect(await deferred.load()).toBe(true)
+  expect(missingModules.value).toBe(0)
 })

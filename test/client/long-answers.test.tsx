@@ -19,7 +19,7 @@ import { ops } from "./fake-server.ts"
 const MB = 1_000_000
 const repeatToMegabyte = (part: string): string => part.repeat(Math.ceil(MB / part.length)).slice(0, MB)
 /** Has a long timeout, because a simulated DOM is slow with text of this size. */
-const waitUntil = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 30_000 })
+const waitUntil = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 100_000 })
 const showMoreIn = (root: HTMLElement) => root.querySelector<HTMLButtonElement>(".show-more")
 
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 /**
- * consumer.test.ts: packs the package, unpacks it into the node_modules of another project and runs the tests of that
- * project. This tests the published files and exports, without a network.
+ * consumer.test.ts: packs the package, unpacks it into another project's node_modules, and runs that project's tests.
+ * This checks the published files and exports without a network.
  */
 
 import { execFileSync } from "node:child_process"
@@ -22,12 +22,12 @@ beforeAll(() => {
   execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", base], { cwd: ROOT })
   const packed = readdirSync(base).find((name) => name.endsWith(".tgz")) ?? ""
   execFileSync("tar", ["-xzf", join(base, packed), "--strip-components=1", "-C", join(app, "node_modules/cuecard")])
-  // Node finds the dependencies one folder up.
+  // Node finds the package's dependencies in the parent folder.
   symlinkSync(join(ROOT, "node_modules"), join(base, "node_modules"))
 })
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-test("[TE1] [TE12] a consumer's tests pass with nothing but the packed files of `cuecard`, `cuecard/client` and `cuecard/testing`", () => {
+test("[TE1] [TE12] a consumer's tests pass with only the packed files of `cuecard`, `cuecard/client` and `cuecard/testing`", () => {
   const unpacked = join(base, "app/node_modules/cuecard")
   expect(existsSync(join(unpacked, "dist/testing/index.js"))).toBe(true)
   expect(existsSync(join(unpacked, "dist/testing/types/testing/index.d.ts"))).toBe(true)
@@ -37,7 +37,7 @@ test("[TE1] [TE12] a consumer's tests pass with nothing but the packed files of 
   expect(output).toMatch(/fail 0/)
 })
 
-test("[TE1] `cuecard/testing` is typed in a consumer's TypeScript", () => {
+test("[TE1] `cuecard/testing` has types for a consumer's TypeScript code", () => {
   const options = [
     "--noEmit",
     "--strict",

@@ -62,7 +62,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** A separate folder for temporary files, so that this test created everything in it. */
+/** A separate folder for temporary files, so that it contains nothing but what these tests create. */
 const OUTER = tmpdir()
 const TEMP = mkdtempSync(join(OUTER, "harness-"))
 process.env["TMPDIR"] = TEMP
@@ -71,7 +71,7 @@ afterAll(() => {
   rmSync(TEMP, { recursive: true })
 })
 
-test("[TE3] the n-th list of a script is the n-th model call of each turn", async () => {
+test("[TE3] the n-th list of a script defines the n-th model call of each turn", async () => {
   const cuecard = await startServer({
     script: [
       [{ type: "tool_call", name: "weather", args: '{"location":"Oslo"}' }, { type: "finish" }],
@@ -91,7 +91,7 @@ test("[TE3] without a script the scripted model answers immediately", async () =
   expect(await answerTo(cuecard, "/say hi")).toMatchObject({ status: "completed", content: "hi" })
 })
 
-test("[TE4] it serves the page with its headers, and the API", async () => {
+test("[TE4] serves the page with its headers, and the API", async () => {
   const cuecard = await startServer()
   const page = await callServer(cuecard, "/")
   expect(page.status).toBe(200)
@@ -125,7 +125,7 @@ test("[TE5] issues tokens for any user, with any lifetime", async () => {
   expect((await callServer(cuecard, "/v1/sessions")).json.sessions).toMatchObject([{ id, title: "Trip" }])
 })
 
-test("[TE6] vars override all other settings, and the Worker's log lines are passed on", async () => {
+test("[TE6] vars override all other settings, and log lines of the Worker are passed to onLog", async () => {
   const lines: string[] = []
   const JWT_SECRET = "another secret, of at least thirty-two bytes"
   const cuecard = await startServer({
@@ -182,7 +182,7 @@ test("[TE2] a start that fails leaves nothing behind", async () => {
   blocker.close()
 })
 
-test("[TE8] a kill is SIGKILL: the next server on the same port and folder has everything that was acknowledged", async () => {
+test("[TE8] kill sends SIGKILL, and the next server on the same port and folder has everything that was acknowledged", async () => {
   const first = await startServer()
   const pid = first.pid()
   const { id } = await first.createSession("kept")
@@ -208,7 +208,7 @@ test("[TE8] a folder that was passed in isn't deleted", async () => {
   rmSync(persist, { recursive: true })
 })
 
-test("[TE9] a missing build and a production build are reported with the command that fixes them", () => {
+test("[TE9] a missing build and a production build are reported with the command that creates the right build", () => {
   const dist = mkdtempSync(join(tmpdir(), "dist-"))
   expect(() => readBuild(dist)).toThrow("npm run build")
   mkdirSync(join(dist, "cuecard"))
@@ -217,7 +217,7 @@ test("[TE9] a missing build and a production build are reported with the command
   rmSync(dist, { recursive: true })
 })
 
-test("[RT4] over real HTTP: a chunked body is cut off at its limit, and a wrong length is refused", async () => {
+test("[RT4] over real HTTP, a chunked body is cut off at the size limit, and an incorrect length is refused", async () => {
   const cuecard = await startServer()
   const { id } = await cuecard.createSession()
   const path = `/v1/sessions/${id}/messages`
@@ -259,7 +259,7 @@ function rawAnswer(host: string, port: number, text: string): Promise<string> {
   })
 }
 
-test("[AU6] over real HTTP: a page whose host name resolves to a local server gets nothing", async () => {
+test("[AU6] over real HTTP, a page whose host name resolves to a local server gets no data", async () => {
   const { url, token } = await startServer()
   const { hostname, port } = new URL(url)
   const requestAs = (host: string) =>

@@ -1,4 +1,6 @@
-/** typed.ts: TypeScript code as in another project. It is checked against the packed types but not run. */
+/**
+ * typed.ts: TypeScript code as another project would write it. It is checked against the packed types but never run.
+ */
 
 import { type Cuecard, type CuecardOptions, type ModelEvent, startCuecard } from "cuecard/testing"
 import { parse, type Segment } from "cuecard"

@@ -16,16 +16,19 @@ import { produceAnswer } from "./producer.ts"
 import { type Tab, untilTrue } from "./tab.ts"
 import { clipText, type Rule } from "./violation.ts"
 
-/** Longest wait for a moment, in milliseconds. If the turn ends earlier, the fault is injected anyway. */
+/**
+ * Maximum wait for a fault's moment, in milliseconds. If the turn ends before that moment, the fault is injected
+ * anyway.
+ */
 const MOMENT_MS = 2_500
 
-/** Nothing may change during this time after the end, in milliseconds. It reveals late writes. */
+/** Time after the end of all turns during which nothing may change, in milliseconds. A change reveals a late write. */
 const QUIET_MS = 150
 
-/** Longest wait for the answers of agents, in milliseconds. */
+/** Maximum wait for the agents' answers, in milliseconds. */
 const ANSWERS_MS = 10_000
 
-/** Extra time for a tab with a blackholed socket to see an end, in milliseconds. */
+/** Extra time in which a tab with a blackholed socket must learn that a turn has ended, in milliseconds. */
 const BLACKHOLE_MS = 3_000
 
 export async function playSession(host: Host, session: TestSession): Promise<void> {
@@ -54,7 +57,10 @@ async function playTurn(host: Host, session: TestSession, turn: TurnPlan): Promi
   reportLate(host, session, started, Math.max(turns, 1))
 }
 
-/** Reports a violation if the turns took too long, counted from their start or from the last restart. */
+/**
+ * Reports a violation if the turns took too long. The time counts from their start or from the last restart, whichever
+ * is later.
+ */
 function reportLate(host: Host, session: TestSession, started: number, turns: number): void {
   const [from, now] = [Math.max(started, host.server.readyAt.at(-1) ?? 0), Date.now()]
   const took = now - from
@@ -85,14 +91,14 @@ function noteOf(id: string): string {
   return `the note of ${id}`
 }
 
-/** Waits for the moment of a turn, or until it can no longer happen. */
+/** Waits for a turn's planned moment, or until that moment can no longer occur. */
 async function waitForMoment(host: Host, session: TestSession, tab: Tab, turn: TurnPlan, from: number): Promise<void> {
   const holds =
     turn.moment.at === "effect" ? () => hasEffect(host, turn.id) : momentOf(session, tab, turn.id, turn.moment, from)
   if (holds !== null) await tab.until(() => holds() || isTurnOver(session, turn.id), MOMENT_MS)
 }
 
-/** Returns null if the moment is now. */
+/** Returns a condition that is true once the moment has come, or null if the moment is now. */
 function momentOf(
   session: TestSession,
   tab: Tab,
@@ -122,12 +128,14 @@ function momentOf(
   }
 }
 
-/** Whether a side effect of the turn has happened. Its key is the turn's id, or begins with it. */
+/**
+ * Returns whether a side effect of the turn has happened. The effect's key is the turn's id, or begins with that id.
+ */
 function hasEffect({ effects }: Host, id: string): boolean {
   return [...effects.keys()].some((key) => key.startsWith(`${id}/`) || key.startsWith(`${id}-`))
 }
 
-/** Waits, after the last fault, until every turn has ended and every tab shows what a reload shows. */
+/** Waits, after the last fault, until every turn has ended and every tab shows what a reload would show. */
 export async function settleSession(host: Host, session: TestSession, differs: Differs): Promise<void> {
   const report: Report = (rule, detail) => host.report({ rule, session: session.plan.name, detail })
   session.isSettling = true
@@ -157,7 +165,7 @@ export async function settleSession(host: Host, session: TestSession, differs: D
   }
 }
 
-/** Waits until agents have answered all questions, even those of inactive versions. */
+/** Waits until the agents have answered all questions, including those asked by inactive versions. */
 async function untilAnswersArrived(host: Host, session: TestSession): Promise<void> {
   const late = performance.now() + ANSWERS_MS
   while (performance.now() < late) {
@@ -165,11 +173,11 @@ async function untilAnswersArrived(host: Host, session: TestSession): Promise<vo
     if (file !== null && !hasWaitingCall(file)) break
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
   }
-  // Each answer begins a turn.
+  // Each answer begins a turn, which must end too.
   await untilEnded(host, session)
 }
 
-/** Uploads each file again. The same bytes must get the id that the first upload reported. */
+/** Uploads each file again, and checks that the same bytes get the id that the first upload returned. */
 async function checkFiles(host: Host, session: TestSession, report: Report): Promise<void> {
   for (const [message, id] of session.files) {
     const again = await uploadText(host, session, noteOf(message))
@@ -194,7 +202,7 @@ function differsFrom({ page }: TestSession, tab: Tab, differs: Differs): string 
   return page === null ? "history could not be read" : differs(tab, page)
 }
 
-/** Reads the history until every message has ended. Returns the messages that have not ended in time. */
+/** Reads the history until every message has ended. Returns the messages that did not end in time. */
 async function untilEnded(host: Host, session: TestSession): Promise<string[]> {
   const began = Date.now()
   const late = performance.now() + host.patienceMs

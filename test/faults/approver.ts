@@ -44,8 +44,8 @@ export function startApprover(host: Host, session: TestSession): () => void {
 }
 
 /**
- * Returns the planned decision. Denies the calls of a turn without a plan (another version) and, at the end, calls that
- * still wait.
+ * Returns the planned decision, or null if there is none. Calls of a turn without a plan (another version) are denied,
+ * as are calls that still wait at the end of the run.
  */
 function findApproval(session: TestSession, exchange: string): PlannedApproval | null {
   const turn = session.plan.turns.find(({ id }) => id === exchange)

@@ -1,4 +1,4 @@
-/** budget-kills.test.ts: real servers are killed while sessions run under user budgets and a tenant budget. */
+/** budget-kills.test.ts: kills real servers while sessions run under user budgets and a tenant budget. */
 
 import { afterEach, expect, test } from "vitest"
 import { IS_FULL, IS_LONG } from "../support/seeded.ts"
@@ -51,7 +51,7 @@ test(
     expect(run.counts.kills).toBe(KILLS)
     expect(run.counts.accepted).toBeGreaterThan((USERS * SESSIONS * TURNS) / 10)
     expect(run.counts.refused).toBeGreaterThan((USERS * SESSIONS * TURNS) / 10)
-    // The same checks detect a token that is counted twice.
+    // Prove that the checks detect a token that is counted twice.
     countTwice(run.persist)
     expect(run.findStoredFaults(RAISED)).toHaveLength(1)
   },

@@ -1,6 +1,6 @@
 /**
- * budget-leases.test.ts: session gates and user budgets on real SQL rows, with turns, lost calls and restarts in any order.
- * The same checks must find bugs that are injected on purpose.
+ * budget-leases.test.ts: tests session gates and user budgets on real SQL rows, with turns, lost calls and restarts in
+ * any order. The same checks must also find the bugs that this file injects on purpose.
  */
 
 import { DatabaseSync } from "node:sqlite"
@@ -27,7 +27,7 @@ interface ModelSession {
   gate: TurnGate
   /** The usage of the running turn, in tokens. */
   running: number | null
-  /** The spending that the directory has not counted. */
+  /** The usage that the directory has not counted yet, in tokens. */
   unreported: number
 }
 
@@ -38,7 +38,10 @@ class BudgetModel {
   #budget: UserBudget
   #now = Date.UTC(2026, 10, 22, 9)
   #spent = 0
-  /** The usage allowed to turns that ran or had a lease when the budget was used up; null before that. */
+  /**
+   * The usage beyond the budget that is allowed, because turns ran or had a lease when the budget was used up; null
+   * before that.
+   */
   #leased: number | null = null
   /** The sessions that may begin one more turn. */
   readonly #holders = new Set<number>()
@@ -70,7 +73,7 @@ class BudgetModel {
     else this.#report(at, "a turn began without a lease after the budget was used up")
   }
 
-  /** If `isLost`, the report does not reach the directory now. */
+  /** Ends the running turn. If `isLost`, its report does not reach the directory yet. */
   end(at: number, isLost: boolean): void {
     const session = this.#at(at)
     if (session.running === null) return
@@ -117,7 +120,7 @@ class BudgetModel {
     for (let i = 0; i < times; i++) this.#budget.count({ tokens, cost: 0 })
   }
 
-  /** Records the leased usage when the budget is used up. */
+  /** Once the budget is used up, records the allowed usage beyond it and the sessions that may begin one more turn. */
   #observe(): void {
     const counted = this.#spent - this.#sessions.reduce((sum, { unreported }) => sum + unreported, 0)
     if (this.#leased !== null || counted < BUDGET) return
@@ -183,7 +186,7 @@ async function playActs(acts: readonly Act[], mutant: Mutant | null = null): Pro
 
 const plans = fc.array(actArbitrary, { minLength: 20, maxLength: 120, size: "max" })
 
-test("[BU8] [BU9] [BU16] despite lost calls and restarts, no turn begins without a lease on a used-up budget, and each turn counts once", async () => {
+test("[BU8] [BU9] [BU16] despite lost calls and restarts, no turn begins without a lease once a budget is used up, and each turn is counted once", async () => {
   await assertPropertyAsync(
     fc.asyncProperty(plans, async (acts) => {
       expect(listViolations(await playActs(acts))).toBe("")

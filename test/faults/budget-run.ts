@@ -1,6 +1,6 @@
 /**
- * budget-run.ts: runs many sessions of several users under budgets, on a real server that is killed repeatedly. After each
- * kill it checks the rows on disk. After each restart it checks that refused messages are still refused.
+ * budget-run.ts: runs many sessions of several users under budgets, on a real server that is killed repeatedly. After
+ * each kill it checks the rows on disk. After each restart it checks that refused messages are still refused.
  */
 
 import { expect } from "vitest"
@@ -17,7 +17,7 @@ export const TENANT = "budgets"
 const CLIENTS = 16
 /** Longest pause within an answer, in milliseconds. The pauses let kills hit running turns. */
 const MAX_PAUSE_MS = 120
-/** A token costs a thousandth of a dollar. */
+/** A price at which each token costs a thousandth of a dollar. */
 export const PRICE = { model: "scripted", from: "2026-01-01", input: 1_000, output: 1_000 }
 export const NANOS_PER_TOKEN = 1_000_000
 
@@ -73,7 +73,7 @@ export class BudgetRun {
   readonly #users: RunUser[] = []
   readonly #accepted = new Set<string>()
   readonly #refused = new Set<string>()
-  /** Messages accepted although the budget was used up. Their answers must fail. */
+  /** Ids of messages that were accepted although the budget was used up. Their answers must fail. */
   readonly #queued = new Set<string>()
   #sent = 0
   readonly faults: string[] = []
@@ -142,7 +142,7 @@ export class BudgetRun {
     await this.#send(user, session.id)
   }
 
-  /** Returns the id of the message if it was accepted, otherwise null. */
+  /** Sends the next message of a user. Returns the message's id if the message was accepted, otherwise null. */
   async #send(user: RunUser, session: string): Promise<string | null> {
     this.#sent += 1
     const id = `m-${this.#sent}`
@@ -158,8 +158,8 @@ export class BudgetRun {
 
   async #kill(): Promise<void> {
     await this.#server.crash(() => this.faults.push(...this.findStoredFaults(this.#plan.tenant)))
-    // No lease has outlived the process, so messages that were refused before are refused now. If a turn of the session
-    // is still being recovered, the message is queued first.
+    // No lease outlives the process, so a user whose messages were refused before the kill is still refused. If a turn
+    // of the session is still being recovered, the message is queued first.
     const usedUp = this.#users.filter(({ isUsedUp }) => isUsedUp)
     if (usedUp.length === 0) return
     const user = this.#chance.pick(usedUp)
@@ -167,7 +167,10 @@ export class BudgetRun {
     if (queued !== null) this.#queued.add(queued)
   }
 
-  /** Waits until nothing runs, without opening a session: the alarms resume the work that a kill interrupted. */
+  /**
+   * Waits until nothing is running. It opens no session, because alarms alone must resume the work that a kill
+   * interrupted.
+   */
   async settle(): Promise<void> {
     for (const { name, token } of this.#users) {
       const isIdle = async (): Promise<boolean> => {
@@ -178,7 +181,7 @@ export class BudgetRun {
     }
   }
 
-  /** Raises the tenant's budget, and checks that exactly the users with a remaining budget can send. */
+  /** Raises the tenant's budget, and checks that only the users with a remaining budget can send messages. */
   async raise(tenant: UserLimits["tenant"]): Promise<void> {
     await setLimits(this.#server, { tenant })
     for (const user of this.#users) {
@@ -191,7 +194,7 @@ export class BudgetRun {
     await this.settle()
   }
 
-  /** Checks the rows of the stopped server. */
+  /** Returns the errors in the rows of the stopped server. */
   findStoredFaults(tenant: UserLimits["tenant"]): string[] {
     const { maxTurnTokens: tokens, limitsOf } = this.#plan
     const bounds: BudgetBounds = {

@@ -1,17 +1,21 @@
 /**
  * busy-meter.ts: measures how long a server could not work because the machine was busy with other things.
  *
- * It sends one small request after another. If a request takes longer than usual, no turn made progress in the extra time.
+ * It sends one small request after another. If a request takes longer than usual, it is assumed that no turn made
+ * progress during the extra time.
  */
 
 /** Time between two requests, and the duration of a request to an idle server, in milliseconds. */
 const EVERY_MS = 50
 const USUAL_MS = 25
 
-/** Longest request, in milliseconds: a server that is being killed does not respond. */
+/** Timeout of a request, in milliseconds, because a server that is being killed does not respond. */
 const TIMEOUT_MS = 5_000
 
-/** The longest excused delay, in milliseconds. With it, no turn can last until its own limit (TURN_MS, here 24,000). */
+/**
+ * The maximum delay that is excused, in milliseconds. Even with this delay, a turn must end before the server's limit
+ * for a turn (TURN_MS, here 24,000).
+ */
 const MAX_BUSY_MS = 12_000
 
 /** Returns how long the server was delayed between two times (milliseconds since 1970), in milliseconds. */
@@ -33,7 +37,7 @@ export function startBusyMeter(url: () => string): BusyMeter {
         const ms = performance.now() - sent - USUAL_MS
         if (ms > 0) delays.push({ at: Date.now(), ms })
       } catch {
-        // The server is being killed. The limits count from its restart.
+        // The server is being killed. This time isn't counted, because the limits count from the restart.
       }
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
     }

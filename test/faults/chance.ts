@@ -1,18 +1,18 @@
-/** chance.ts: a seeded random number generator: the same seed gives the same plan. */
+/** chance.ts: a seeded random number generator, so that the same seed always gives the same plan. */
 
 export interface Chance {
-  /** 0 to max − 1. */
+  /** Returns an integer from 0 to max − 1. */
   int(max: number): number
-  /** From `low` to `high`, inclusive. */
+  /** Returns an integer from `low` to `high`, inclusive. */
   between(low: number, high: number): number
   pick<T>(list: readonly T[]): T
-  /** True with this probability, 0 to 1. */
+  /** Returns true with the given probability (0 to 1). */
   odds(share: number): boolean
-  /** 0 to 1, used in place of `Math.random()`. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive), in place of `Math.random()`. */
   real(): number
 }
 
-/** Mulberry32: small, fast, and good enough to choose faults. */
+/** Creates a generator with the algorithm Mulberry32, which is small, fast, and good enough to choose faults. */
 export function createChance(seed: number): Chance {
   let state = seed >>> 0
   const real = (): number => {

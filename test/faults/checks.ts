@@ -25,7 +25,7 @@ type Report = (rule: Rule, detail: string) => void
 
 /** The data about a whole run that the checks need. */
 export interface Facts {
-  /** Number of side effects, by `<key>/<call id>`. */
+  /** Number of times that each side effect happened, by `<key>/<call id>`. */
   readonly effects: ReadonlyMap<string, number>
   readonly kills: number
   /** Times at which the server was ready again after a kill, in milliseconds since 1970. */
@@ -46,7 +46,7 @@ export function checkSession(session: TestSession, stored: StoredSession | undef
   try {
     checkStored(session, stored, facts, report)
   } catch (error) {
-    // A missing row makes the code that reads the rows throw.
+    // The code that reads the rows throws if a row is missing.
     report("rows_whole", clipText(error instanceof Error ? (error.stack ?? error.message) : String(error)))
   }
   return found
@@ -66,16 +66,19 @@ function checkStored(session: TestSession, stored: StoredSession, facts: Facts, 
   for (const tab of session.tabs) checkShown(tab, stored, report)
 }
 
-/** Every stored message has the file that was sent with it. */
+/** Checks that every stored message has the file that was sent with it. */
 function checkFiles({ files }: TestSession, { all }: StoredSession, report: Report): void {
   for (const [id, file] of files) {
-    const message = all.find((one) => one.id === id)
+    const message = all.find((message) => message.id === id)
     if (message !== undefined && !message.attachments.some((asset) => asset.id === file))
       report("files_kept", `${id} was sent with ${file} but has ${message.attachments.length} files`)
   }
 }
 
-/** Every acknowledged message is stored once with its text, or was withdrawn. A refused message is not stored. */
+/**
+ * Checks that every acknowledged message is stored once with its text, or was withdrawn, and that no refused message is
+ * stored.
+ */
 function checkSends({ ledger, withdrawals }: TestSession, { all, withdrawn }: StoredSession, report: Report): void {
   for (const { id, content, acks, refusals } of ledger.values()) {
     const rows = all.filter((message) => message.id === id)
@@ -83,7 +86,8 @@ function checkSends({ ledger, withdrawals }: TestSession, { all, withdrawn }: St
     const isMessage = !withdrawals.has(id)
     if (acks.length > 0 && count !== 1 && isMessage)
       report("stored_once", `${id} was acknowledged but is stored ${count} times`)
-    if (acks.length === 0 && refusals.length > 0 && count > 0) report("refused_away", `${id}: ${refusals.join(", ")}`)
+    if (acks.length === 0 && refusals.length > 0 && count > 0)
+      report("refused_not_stored", `${id}: ${refusals.join(", ")}`)
     for (const row of rows) {
       if (content !== null && row.words !== content)
         report("words_kept", `${id}: ${clipText(row.words)} is stored, but ${clipText(content)} was sent`)
@@ -92,8 +96,8 @@ function checkSends({ ledger, withdrawals }: TestSession, { all, withdrawn }: St
 }
 
 /**
- * Messages are stored in the order of their acknowledgements. Only acknowledgements of waiting messages are compared,
- * because a later acknowledgement carries the seq of the turn's start.
+ * Checks that messages are stored in the order of their acknowledgements. Only acknowledgements of waiting messages are
+ * compared, because one that is sent later carries the seq of the turn's start.
  */
 function checkOrder({ ledger }: TestSession, { all, seqs }: StoredSession, report: Report): void {
   let before = { id: "", seq: 0 }
@@ -103,13 +107,16 @@ function checkOrder({ ledger }: TestSession, { all, seqs }: StoredSession, repor
     if (seq < before.seq)
       report(
         "order_kept",
-        `${id} was acknowledged with ${seq} and is stored after ${before.id}, acknowledged with ${before.seq}`,
+        `${id} was acknowledged with seq ${seq} but is stored after ${before.id}, which was acknowledged with seq ${before.seq}`,
       )
     before = { id, seq }
   }
 }
 
-/** A cancelled answer is stored as cancelled and does not change afterwards. A withdrawn message starts no turn (SPEC FS3). */
+/**
+ * Checks that a cancelled answer is stored as cancelled and does not change afterwards, and that a withdrawn message
+ * starts no turn (SPEC FS3).
+ */
 function checkCancels(session: TestSession, { all, seqs, withdrawn }: StoredSession, report: Report): void {
   for (const [exchange, acknowledgedSeqs] of session.cancelled) {
     const answers = all.filter((message) => message.exchange_id === exchange && message.role === "assistant")
@@ -127,8 +134,9 @@ function checkCancels(session: TestSession, { all, seqs, withdrawn }: StoredSess
 }
 
 /**
- * Each tool call has its side effect at most once, exactly once if it succeeded, and never if it was denied or is unknown
- * (SPEC FS2). A retry keeps the ids of calls, so several answers can contain the same call.
+ * Checks that the side effect of each tool call happened at most once, exactly once if the call succeeded, and never if
+ * the call was denied or is unknown (SPEC FS2). A retry keeps the ids of calls, so several answers can contain the same
+ * call.
  */
 function checkEffects({ plan }: TestSession, { all }: StoredSession, effects: Facts["effects"], report: Report): void {
   const calls = new Map<string, ToolCall[]>()
@@ -156,19 +164,19 @@ function keyIn({ name, args }: ToolCall): string | null {
   return key ?? null
 }
 
-/** No id and no text is stored twice. Each message of a run has a unique text. */
+/** Checks that no id and no text is stored twice. The text of each message in a run is unique. */
 function checkDoubles({ all }: StoredSession, report: Report): void {
   const users = all.filter(({ role }) => role === "user")
-  for (const id of doublesOf(all.map((message) => message.id))) report("none_doubled", `the id ${id}`)
+  for (const id of doublesOf(all.map((message) => message.id))) report("no_duplicates", `the id ${id}`)
   for (const words of doublesOf(users.map((message) => message.words)))
-    report("none_doubled", `the text ${clipText(words)}`)
+    report("no_duplicates", `the text ${clipText(words)}`)
 }
 
 function doublesOf(values: readonly string[]): string[] {
   return values.filter((value, at) => values.indexOf(value) !== at)
 }
 
-/** The last reload shows what the rows contain, and its seq is the highest. */
+/** Checks that the last reload shows what the rows contain, and that its seq is the highest stored one. */
 function checkRows(page: HistoryPage | null, { path, lastSeq, epoch }: StoredSession, report: Report): void {
   if (page === null) return report("answered", "history could not be read")
   const difference = differenceOf(page.messages, path.map(messageToWire), toComparedJson)
@@ -188,16 +196,18 @@ function checkEnds(
     const { id, status, role, exchange_id } = message
     if (!isEnded(status)) report("turn_ends", `${id} is stored as ${status}`)
     if (role !== "assistant") continue
-    const question = all.find((one) => one.id === exchange_id)?.words ?? ""
+    const question = all.find((message) => message.id === exchange_id)?.words ?? ""
     const isCancelRequested = cancelRequested.has(exchange_id)
     const wrong = describeWrongEnding(message, { question, kills, isCancelRequested, hasSmallContext })
-    if (wrong !== null) report("ends_rightly", wrong)
+    if (wrong !== null) report("ends_correctly", wrong)
     const late = computeLatenessMs(message, readyAt, countBusyMs)
     if (late > 0) report("turn_ends", `${id} ended ${late} ms too late after ${clipText(question, 60)}`)
   }
 }
 
-/** Describes how a tab differs from a page of history, or returns null. A tab has at least the first page. */
+/**
+ * Describes how a tab differs from a page of history, or returns null if they match. A tab has at least the first page.
+ */
 export function liveDifference(tab: Tab, page: HistoryPage): string | null {
   const shown = tab.messages()
   const unsent = tab
@@ -232,7 +242,10 @@ function cutAtDifference(a: string, b: string): string {
   return `${clipText(a.slice(from), 240)} ≠ ${clipText(b.slice(from), 240)}`
 }
 
-/** Every state that a tab showed is a prefix of the stored message. An ended message does not change. */
+/**
+ * Checks that every state that a tab showed is a prefix of the stored message, and that an ended message does not
+ * change.
+ */
 function checkShown(tab: Tab, { all, withdrawn }: StoredSession, report: Report): void {
   for (const [id, states] of tab.shown) {
     if (withdrawn.has(id)) continue
@@ -258,7 +271,7 @@ function checkEnded(id: string, states: readonly WireMessage[], final: Message, 
   if (other !== undefined) report("ends_once", `${id}: ${cutAtDifference(endJson(other), last)}`)
 }
 
-/** An agent's late answer changes its call after the turn's end. */
+/** Returns an ended message as JSON, without what an agent's late answer can still change after the end of the turn. */
 function endJson({ segments, status, reason, metrics }: WireMessage): string {
   const fixed = segments.map((segment) => {
     if (segment.type !== "tool" || !isAsynchronous(segment)) return segment

@@ -6,8 +6,8 @@ import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 let laterFields: ReadonlySet<string> = new Set()
 
 /**
- * Excludes fields that an earlier version does not have from the comparison, for runs that alternate between that version
- * and the current one. The setting applies to all runs of this process.
+ * Excludes fields from the comparison, for runs that alternate between the current version and an earlier version that
+ * lacks those fields. The setting applies to all runs of this process.
  */
 export function leaveOutFields(names: readonly string[]): void {
   laterFields = new Set(names)

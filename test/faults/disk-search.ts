@@ -12,12 +12,12 @@ const COPY_TRIES = 10
 
 /** Returns the sorted locations of `text`: `do/cuecard-Session leaf`, or a file path. The server may be running. */
 export async function findOnDisk(persist: string, text: string): Promise<string[]> {
-  // Work on a copy, because SQLite writes to the files that it opens.
+  // Search a copy, because SQLite writes to the files that it opens.
   const copy = await mkdtemp(join(tmpdir(), "cuecard-disk-"))
   try {
     await copyState(persist, copy)
     const entries = await readdir(copy, { recursive: true, withFileTypes: true })
-    // A write-ahead log is read with its database.
+    // SQLite reads a write-ahead log together with its database.
     const files = entries.filter((entry) => entry.isFile() && !/-(?:wal|shm)$/.test(entry.name))
     const found = new Set<string>()
     for (const { parentPath, name } of files) {
@@ -32,13 +32,16 @@ export async function findOnDisk(persist: string, text: string): Promise<string[
   }
 }
 
-/** Retries a failed copy: a running server deletes the write-ahead log of an object that is removed from memory. */
+/**
+ * Copies the state, and retries if that fails. It can fail because a running server deletes an object's write-ahead log
+ * when the object leaves memory.
+ */
 async function copyState(from: string, to: string, tries = COPY_TRIES): Promise<void> {
   try {
     await cp(from, to, { recursive: true })
   } catch (error) {
     if (tries <= 1 || (error as NodeJS.ErrnoException).code !== "ENOENT") throw error
-    // Delete what was copied, because a database must not be opened with a log from a different moment.
+    // Delete the partial copy, because a database must not be opened with a log from a different moment.
     await rm(to, { recursive: true, force: true })
     await copyState(from, to, tries - 1)
   }
@@ -59,7 +62,7 @@ function findInTables(path: string, text: string): string[] {
 
 function readRows(database: DatabaseSync, table: string): Record<string, unknown>[] {
   const statement = database.prepare(`SELECT * FROM "${table}"`)
-  // The platform stores times that are too large for a JavaScript number.
+  // Some times that the platform stores are too large for a JavaScript number.
   statement.setReadBigInts(true)
   return statement.all()
 }

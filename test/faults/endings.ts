@@ -1,8 +1,8 @@
 /**
- * endings.ts: defines the allowed endings of an answer: the scripted ending, or the result of a cancel or a kill.
+ * endings.ts: defines how an answer may end: with the scripted ending, or as the result of a cancel or a kill.
  *
  * text of the question → what the upstream plays → expected ending; an answer that was cut off contains its beginning
- * The time limit of a whole turn is never the reason, because each fault that hangs has a shorter limit.
+ * No answer ends because of the time limit of a whole turn, because each fault that hangs has a shorter limit.
  */
 
 import type { Message } from "../../shared/protocol/message.ts"
@@ -11,16 +11,17 @@ import { TIME_SCALE } from "./test-session.ts"
 import { type Play, playIn } from "./upstream.ts"
 import { clipText } from "./violation.ts"
 
-/** A turn ends within 30 s of recovery. This is the scaled time, plus a margin for a busy machine. */
+/** Maximum time from recovery to the end of a turn: 30 s, scaled, plus a margin for a busy machine. In milliseconds. */
 export const RECOVERED_MS = 30_000 * TIME_SCALE + 2_000
 
-/** Longest duration of a turn without faults, in milliseconds. The limit of a whole turn is 24,000. */
+/** Maximum duration of a turn without faults, in milliseconds. The server's own limit for a turn is 24,000. */
 export const WORK_MS = 3_000
 
 /**
- * Returns how far past its deadline an answer ended, in milliseconds. The deadline counts from its start or from the last
- * restart before its end. Returns 0 if it ended in time, waited for an approval, or had a duration that an external
- * producer determined. Time in which other work on the machine delayed the server does not count.
+ * Returns how far past its deadline an answer ended, in milliseconds. The deadline counts from the start of the answer
+ * or from the last restart before its end. Returns 0 if the answer ended in time, waited for an approval, or came from
+ * an external producer, which determines the duration. Time during which other work on the machine delayed the server
+ * does not count.
  */
 export function computeLatenessMs(
   { timestamp, metrics, parts, mode }: Message,
@@ -36,7 +37,7 @@ export function computeLatenessMs(
   return overdue <= 0 ? 0 : Math.max(0, overdue - Math.round(countBusyMs(from, end)))
 }
 
-/** The circumstances of an answer. */
+/** The circumstances that determine how an answer may end. */
 export interface Circumstances {
   /** The text of the question. */
   readonly question: string
@@ -44,7 +45,7 @@ export interface Circumstances {
   readonly kills: number
   /** Whether a client requested to cancel this exchange. */
   readonly isCancelRequested: boolean
-  /** Whether an answer can exceed the context. */
+  /** Whether the context is so small that an answer can exceed it. */
   readonly hasSmallContext: boolean
 }
 
@@ -54,7 +55,7 @@ interface Ending {
   readonly words: number | readonly [number, number]
 }
 
-/** The expected ending of each play. */
+/** Returns the expected ending of an answer with this play. */
 function expectedEnding(play: Play): Ending {
   switch (play) {
     case "words":
@@ -94,14 +95,14 @@ function expectedEnding(play: Play): Ending {
   }
 }
 
-/** Describes what is wrong with the ending of an answer, or returns null. */
+/** Describes what is wrong with how an answer ended, or returns null if nothing is. */
 export function describeWrongEnding(answer: Message, circumstances: Circumstances): string | null {
   const { status, reason } = answer
   const played = playIn(circumstances.question)
   const expected = played === null ? null : expectedEnding(played.play)
   const describeWrong = (what: string): string =>
     `${answer.id}: ${status} ${reason ?? ""} after ${clipText(circumstances.question, 60)}: ${what}`
-  // A producer that stays unreachable for too long ends as `producer_gone`.
+  // An answer ends as `producer_gone` if its producer stays unreachable for too long.
   if (answer.mode === "external" && status === "interrupted" && reason === "producer_gone") return null
   switch (status) {
     case "queued":
@@ -139,7 +140,7 @@ function hasExpectedText(text: string, tag: string, { words, reason }: Ending, i
     return text.startsWith(first) && text.endsWith(last)
   }
   const whole = expectedText(tag, words)
-  // A reset connection loses the bytes in flight.
+  // When a connection is reset, the bytes in flight are lost.
   if (isCut || (reason === "model_cut_off" && words === 20)) return whole.startsWith(text)
   return text === whole
 }

@@ -1,4 +1,7 @@
-/** erasure.test.ts: real servers are killed while a user and a tenant are erased. Then the test searches the whole disk. */
+/**
+ * erasure.test.ts: kills real servers while a user and a tenant are being erased, and then searches the whole disk for
+ * their content.
+ */
 
 import { afterEach, expect } from "vitest"
 import { testInFull } from "../support/seeded.ts"
@@ -45,7 +48,7 @@ testInFull("[FS13] a kill during the erasure of a user or a tenant leaves none o
   }
   await fillTenant(on, "stays", "mark-ada")
   await fillTenant(on, "mark-gone", "mark-ben")
-  // The search finds all marks before the erasures.
+  // Check that the search finds all marks before the erasures.
   for (const mark of ["word-of-mark-ada", "word-of-mark-ben", "mark-gone"]) {
     const found = await findOnDisk(on.persist, mark)
     expect(found.filter((location) => location.includes("Session")).length).toBeGreaterThan(0)
@@ -58,7 +61,7 @@ testInFull("[FS13] a kill during the erasure of a user or a tenant leaves none o
   const left = Date.now()
   const isRefused = async () => (await sendRequest(on, "/v1/sessions", owner)).status === 410
   await killUntil(on, chance, isRefused)
-  // Erasure starts only when no isolate can still trust a token.
+  // An erasure starts only once no isolate can still trust a token.
   const dueAt = left + GRACE_MS + TOKEN_TRUST_MS + REQUEST_MS
   await expect.poll(() => Date.now() >= dueAt, { timeout: 120_000 }).toBe(true)
   const receipt = async () => await requestJson(on, "/v1/tenants/mark-gone/receipt", OPERATOR)
@@ -67,7 +70,8 @@ testInFull("[FS13] a kill during the erasure of a user or a tenant leaves none o
   await killUntil(on, chance, isDone)
   expect((await receipt()).tally).toMatchObject({ users: 2, sessions: SESSIONS + 1, files: 1 })
   expect((await userReceipt()).tally).toMatchObject({ users: 1, sessions: SESSIONS, files: 1 })
-  // The alarm has the tenant's id, and is deleted after the receipt has been written. After a kill in between, it runs again.
+  // The alarm contains the tenant's id, and is deleted after the receipt has been written. After a kill in between, the
+  // alarm fires again.
   const findTenant = async () => await findOnDisk(on.persist, "mark-gone")
   await expect.poll(findTenant, WAIT).not.toContain("do/cuecard-Tenant _cf_ALARM")
   await on.stop()

@@ -1,4 +1,7 @@
-/** evict.test.ts: `evict` of cuecard/testing removes an object from memory, but keeps its sockets and messages. */
+/**
+ * evict.test.ts: tests that `evict` of cuecard/testing removes an object from memory, but keeps the object's sockets
+ * and messages.
+ */
 
 import { afterEach, expect, test } from "vitest"
 import { parseServerFrame, type ServerFrame } from "../../shared/protocol/server-frame.ts"
@@ -32,7 +35,7 @@ async function openSocket(
   return { frames, say, untilEnd: () => expect.poll(hasEnd, WAIT).toBe(true), close: () => socket.close() }
 }
 
-/** Returns the types of the numbered frames that a socket receives when it resumes after the first seq. */
+/** Returns the types of the numbered frames that a socket receives when it resumes from the first seq. */
 async function listResumedFrames(server: Cuecard, session: string, epoch: string, last: number): Promise<string[]> {
   const late = await openSocket(server, session, { epoch, after: 1 })
   const seqs = (): number[] => late.frames.flatMap((frame) => ("prev" in frame ? [frame.seq] : []))
@@ -51,15 +54,15 @@ test("[TE11] an evicted session continues on its open socket; state that was onl
   const [hello] = frames.flatMap((frame) => (frame.type === "hello" ? [frame] : []))
   const epoch = hello?.epoch ?? ""
   const last = Math.max(...frames.flatMap((frame) => ("prev" in frame ? [frame.seq] : [])))
-  // Replayed from memory: every single change.
+  // The frames are replayed from memory, which has every single change.
   expect(await listResumedFrames(server, id, epoch, last)).toContain("ops")
   await server.evict(id)
-  // Read from the rows: a new object answers, and it has only whole messages.
+  // A new object answers. It reads the rows, which contain only whole messages.
   expect(await listResumedFrames(server, id, epoch, last)).toEqual(["message"])
   frames.length = 0
   say({ type: "send", id: "m2", content: "/say after" })
   await untilEnd()
-  // The new object continues with the seq that this socket had received.
+  // The new object continues from the seq that this socket had received last.
   const next = { type: "message", id: "m2", seq: last + 1, prev: last }
   expect(frames.find((frame) => frame.type === "message" && frame.id === "m2")).toMatchObject(next)
   close()

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 const TENANT = "acme"
-/** When the server is killed, in milliseconds after the callback request; null means never. */
+/** Times of the kills, in milliseconds after the callback request; null means no kill. */
 const KILLS = [0, 2, 5, 12, 25, null] as const
 
 const folders: string[] = []
@@ -72,7 +72,7 @@ test("[SI2] [SI1] after a kill at any moment of a first sign-in, either nobody i
     const listed = await fetch(`${url}/v1/sessions`, { headers: { authorization: `Bearer ${page.token}` } })
     expect(listed.status).toBe(200)
   }
-  // No user is listed twice.
+  // Check that no user is listed twice.
   const users = (await (await fetch(`${url}/v1/users`, { headers })).json()) as { users: { name: string }[] }
   const names = users.users.map(({ name }) => name).filter((name) => name?.startsWith("User"))
   expect(names.sort()).toEqual(KILLS.map((_ms, i) => `User${i} Example`).sort())

@@ -1,12 +1,12 @@
 /**
  * frames.ts: finds the frames in the bytes of a WebSocket connection by their headers (RFC 6455 §5.2).
  *
- * The bytes before the first frame are the HTTP upgrade. Requests before the upgrade on the same connection have no frames.
+ * The bytes before the first frame are the HTTP upgrade. Earlier requests on the same connection contain no frames.
  */
 
 /** Finds where data frames end. */
 export interface FrameReader {
-  /** Offsets in `chunk` at which a data frame (text or binary) ends. */
+  /** Reads a chunk, and returns the offsets in it at which a data frame (text or binary) ends. */
   push(chunk: Uint8Array): number[]
 }
 
@@ -26,7 +26,7 @@ export function createFrameReader(): FrameReader {
   let left = 0
   let isData = false
 
-  /** Reads one byte of a header; true if the header is complete. */
+  /** Reads one byte of a header. Returns true if the header is complete. */
   const takeHeader = (byte: number): boolean => {
     header.push(byte)
     const size = headerSize(header)
@@ -41,7 +41,7 @@ export function createFrameReader(): FrameReader {
     push(chunk) {
       const ends: number[] = []
       if (!inHead && head !== UPGRADED) {
-        // This is an ordinary response. A client may use the same connection for its upgrade later.
+        // This is an ordinary response. The client may still upgrade the same connection later.
         if (Buffer.from(chunk.subarray(0, UPGRADED.length)).toString("latin1") !== UPGRADED) return ends
         inHead = true
         matched = 0
@@ -70,7 +70,7 @@ export function createFrameReader(): FrameReader {
   }
 }
 
-/** Length of a header, given its first two bytes. */
+/** Returns the length of a header, in bytes, or null before its first two bytes have been read. */
 function headerSize(header: readonly number[]): number | null {
   if (header.length < 2) return null
   const second = header[1] ?? 0

@@ -12,7 +12,7 @@ import type { Tab } from "./tab.ts"
 
 type Revise = Extract<Fault, { kind: "revise" }>
 
-/** Longest wait for the response to a command, or for a session to be idle, in milliseconds. */
+/** Maximum wait for the response to a command, or for a session to become idle, in milliseconds. */
 const ANSWER_MS = 5_000
 
 /** Interval between retries of an unanswered cancel, in milliseconds. */
@@ -46,12 +46,12 @@ export async function injectFault(host: Host, session: TestSession, turn: TurnPl
     case "revise":
       return reviseTurn(host, session, fault)
     case "model":
-      // The upstream plays and counts it.
+      // The upstream plays and counts this fault.
       return
   }
 }
 
-/** Kills the server. A kill that joins another one is not counted. */
+/** Kills the server. If another kill is already in progress, joins that kill and doesn't count this one. */
 async function killServer(host: Host): Promise<void> {
   const busySessions = host.sessions.filter((session) => session.tabs.some((tab) => !hasNoOpenTurn(tab))).length
   if (!(await host.server.crash())) return
@@ -67,7 +67,7 @@ async function killAsPlanned(host: Host, thenKill: ThenKill, pending: Promise<un
   await pending
 }
 
-/** Evicts only an idle object, because eviction waits for a busy one. */
+/** Evicts the session's object if it is idle. Evicting a busy object would wait for its work to end. */
 async function evictObject(host: Host, session: TestSession): Promise<void> {
   session.isEvicting = true
   try {
@@ -76,7 +76,7 @@ async function evictObject(host: Host, session: TestSession): Promise<void> {
     await host.server.evict(session.id)
     host.count("evict")
   } catch {
-    // A kill from another session interfered.
+    // Another session's kill interfered.
   } finally {
     session.isEvicting = false
   }
@@ -100,7 +100,10 @@ async function cancelTurn(
   }
 }
 
-/** Waits until the page, which retries on its own, has seen the end. The answer to its command follows immediately. */
+/**
+ * Waits until the page, which retries on its own, has seen the end of the turn. The answer to the page's command
+ * arrives right after that.
+ */
 async function untilStopped(
   session: TestSession,
   tab: Tab,
@@ -113,7 +116,7 @@ async function untilStopped(
 
 async function withdrawQueued(host: Host, session: TestSession, id: string, thenKill: ThenKill): Promise<void> {
   const tab = tabOf(session, 0)
-  const message = tab.messages().find((one) => one.id === id)
+  const message = tab.messages().find((message) => message.id === id)
   if (message?.status !== "queued") return
   host.count("withdraw")
   const controller = tab.controller()
@@ -131,7 +134,7 @@ function expectCommand(session: TestSession, id: string): void {
   expectMessage(session, id, null)
 }
 
-/** Whether the result of a command is shown and no turn runs. */
+/** Returns whether the result of a command is shown and no turn runs. */
 function isDone(tab: Tab, target: string): boolean {
   return !tab.controller().commands.pending.peek().has(target) && hasNoOpenTurn(tab)
 }
@@ -149,7 +152,7 @@ async function reviseTurn(host: Host, session: TestSession, { how, thenKill }: R
   host.count(`revise: ${how}`)
   sendCommand(host, session, tab, target, how)
   await killAsPlanned(host, thenKill, untilAnswered(tab, target.id))
-  // Waits until the new version is shown and its turn has started. Otherwise the next message is queued behind it.
+  // Wait until the new version is shown and no turn is running. Otherwise, the next message is queued.
   if (thenKill === null || host.chance.odds(0.5)) await tab.until(() => isDone(tab, target.id), ANSWER_MS)
 }
 

@@ -1,4 +1,4 @@
-/** instruments.test.ts: tests of the fault suite itself: its taps and checks. */
+/** instruments.test.ts: tests the fault suite's own taps, observers and checks. */
 
 import { expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
@@ -47,7 +47,7 @@ test("[FS5] the tap accepts frames in order, and reports gaps and duplicates", (
   expect([gap.found.length, double.found.length, liar.found.length].every((count) => count > 0)).toBe(true)
 })
 
-test("[FS5] the tap reports a gap even when a new epoch crosses a hello", () => {
+test("[FS5] the tap reports a gap even if a new epoch is announced while a hello is in flight", () => {
   const found: string[] = []
   const tap = createTap({ report: (_rule, detail) => found.push(detail) })
   const hello = (epoch: string, after: number) =>
@@ -61,7 +61,8 @@ test("[FS5] the tap reports a gap even when a new epoch crosses a hello", () => 
   hello("e2", 9)
   welcome("e2", 9)
   ops(10, 9)
-  // The server announces e3 while a hello for e2 is in flight. It answers that hello, and then the hello for e3.
+  // The server announces e3 while a hello for e2 is in flight. The server answers that hello first, and then the hello
+  // for e3.
   hello("e2", 10)
   welcome("e3", 12)
   welcome("e3", 12)
@@ -98,7 +99,7 @@ test("[FS5] the tap matches the answers to two frames with the same id, and repo
 
 const EMPTY = createMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z" })
 
-/** Returns a turn with a tool, a card, thinking and text, and every intermediate state that was shown. */
+/** Returns a turn with a tool, a card, thinking and text, and every intermediate state that a client showed. */
 function createTurn(): { readonly final: Message; readonly states: readonly WireMessage[] } {
   const result = '{"location":"Oslo"}\n\nUse <span id=\'weather_1\'>words</span>'
   const events = [
@@ -164,7 +165,7 @@ test("[FS5] an approval or an ending that is stored differently from what was se
 
 const CIRCUMSTANCES = { question: "play early_end t", kills: 0, isCancelRequested: false, hasSmallContext: false }
 
-/** Returns an ended answer with `words` words of the tag `t`. */
+/** Returns an ended answer that consists of `words` words for the tag `t`. */
 function answerOf(
   words: number,
   status: "completed" | "failed" | "cancelled" | "interrupted",
@@ -240,7 +241,7 @@ function effectsFound(happened: Readonly<Record<string, number>>): string[] {
   return findRulesViolated([one, { ...one, id: "b" }], happened)
 }
 
-test("[FS5] effects are counted by call: zero effects, two effects, and an effect without a call are reported", () => {
+test("[FS5] effects are counted per call, and a missing effect, a second effect and an effect without a call are reported", () => {
   const key = "s-0-effect/call_2_0"
   expect(effectsFound({ [key]: 1 })).toEqual([])
   expect(effectsFound({})).toEqual(["once_dispatched"])
@@ -257,7 +258,7 @@ test("[FS5] a missing row is reported as a violation and does not crash the chec
 test("[FS5] an end that comes too late after the start, or after the last restart, is reported", () => {
   const began = Date.parse(EMPTY.timestamp)
   const ended = (ms: number): Message => ({ ...answerOf(3, "completed", null), metrics: { ms, steps: 1 } })
-  // A delay caused by a busy machine does not count as late.
+  // A delay that a busy machine causes does not count as lateness.
   expect([
     computeLatenessMs(ended(9_000), [], () => 5_000),
     computeLatenessMs(ended(9_000), [], () => 1_000) > 0,
@@ -320,7 +321,7 @@ test("[FS5] an agent's late answer may replace the provisional result, but nothi
   const result = '{"mode":"async","status":"queued"}'
   const before: Message = { ...answered, parts: [{ ...part, call: { ...part.call, status: "waiting", result } }] }
   expect(findUnexpectedStates(answered, [messageToWire(before)])).toEqual([])
-  // A late answer that was shown must not disappear again.
+  // Once a late answer has been shown, it must not disappear.
   expect(findUnexpectedStates(before, [messageToWire(answered)])).toHaveLength(1)
 })
 

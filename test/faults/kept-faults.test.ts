@@ -1,4 +1,4 @@
-/** kept-faults.test.ts: every model fault, and the stored plans with which earlier runs of the fault suite found bugs. */
+/** kept-faults.test.ts: runs every model fault, and the stored plans with which the fault suite once found bugs. */
 
 import { expect, test } from "vitest"
 import { everyPlay } from "./plays.ts"
@@ -7,7 +7,7 @@ import { readStoredPlans } from "./stored-plans.ts"
 import { MODEL_FAULTS } from "./upstream.ts"
 import { listViolations } from "./violation.ts"
 
-test("[FS1] [FS9] each model fault ends its answer with the right status and the text so far", async () => {
+test("[FS1] [FS9] each model fault ends its answer with the correct status and the text received so far", async () => {
   const { faults, violations } = await runPlan(everyPlay())
   expect(listViolations(violations)).toBe("")
   expect([...faults.keys()]).toEqual(expect.arrayContaining(MODEL_FAULTS.map((play) => `model: ${play}`)))

@@ -1,7 +1,7 @@
 /**
- * kill-points-worker.ts: the Worker with numbered points: each write of an object, each alarm that it sets, and each call to
- * another object. At the point that `POST /v1/kill-at` names, it logs a line and stops, so that the process is killed
- * exactly there. Only the fault suite builds it.
+ * kill-points-worker.ts: the Worker with numbered points: each write of an object, each alarm that it sets, and each
+ * call to another object. At the point that `POST /v1/kill-at` names, it logs a line and stops, so that the process is
+ * killed exactly there. Only the fault suite builds this Worker.
  */
 
 import { Directory as ProductionDirectory } from "../../worker/directory/directory-object.ts"
@@ -15,7 +15,7 @@ import { KILL_LINE, KILL_PATH } from "./kill-points.ts"
 const WRITE = /^\s*(?:insert|update|delete|replace|create|alter)\b/i
 const NAMESPACES = ["SESSION", "DIRECTORY", "TENANT", "REGISTRY"]
 
-/** All objects share this, because they run in one isolate. */
+/** Number of points that have been passed. All objects share this counter, because they run in one isolate. */
 let passed = 0
 let killAt = 0
 
@@ -23,7 +23,7 @@ function passPoint(): void {
   passed += 1
   if (passed !== killAt) return
   console.log(KILL_LINE)
-  // Nothing else may happen before the kill.
+  // Block the process, because nothing else may happen before the kill.
   for (;;);
 }
 
@@ -31,7 +31,7 @@ type AnyMethod = (this: object, ...args: unknown[]) => unknown
 
 const watched = new WeakSet()
 
-/** Makes a method of all objects of a class pass a point before it runs. */
+/** Wraps a method so that each matching call passes a kill point first. */
 function watchMethod(of: object, name: string, isPoint: (args: unknown[]) => boolean): void {
   const prototype = Object.getPrototypeOf(of) as Record<string, AnyMethod>
   const method = prototype[name]
@@ -86,7 +86,10 @@ export class Tenant extends ProductionTenant {
 }
 
 export default {
-  /** `?n=` arms the n-th point from now on; 0 arms none. Returns the number of points passed since the last request. */
+  /**
+   * Handles KILL_PATH: `?n=` arms the n-th point from now on; 0 arms none. Responds with the number of points passed
+   * since the last such request.
+   */
   async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)
     if (pathname !== KILL_PATH) return await worker.fetch(request, env, ctx)

@@ -1,6 +1,6 @@
 /**
- * kill-points.test.ts: a real server is killed at each write and each call between objects, one after another, while a
- * user's budgets are set and used up, and messages are refused.
+ * kill-points.test.ts: kills a real server at each write and each call between objects, in turn, while a user's budgets
+ * are set and used up and messages are refused.
  */
 
 import { mkdtemp, rm } from "node:fs/promises"
@@ -19,12 +19,12 @@ import { buildKillPoints } from "./worker-builds.ts"
 
 const USER = "ada"
 const TURN_TOKENS = 16
-/** The remaining budget before each round. One turn uses it up. */
+/** The budget that remains before each round, in tokens. One turn uses up this remainder. */
 const LEFT_TOKENS = 10
 const VARS = { SCRIPTED_DELAY_MS: "0", TIME_SCALE: "0.04" }
 const MAX_POINTS = 200
 
-/** One server, one user, one session. */
+/** A server with one user and one session, which can be killed at a numbered point. */
 class KilledServer {
   #cuecard: Cuecard | null = null
   #killing: Promise<void> | null = null
@@ -44,12 +44,12 @@ class KilledServer {
     this.#killing = null
   }
 
-  /** Returns the number of points passed since the last call. */
+  /** Arms the n-th point from now on. Returns the number of points passed since the last call. */
   async arm(n: number): Promise<number> {
     return (await this.#request("POST", `${KILL_PATH}?n=${n}`)).body.passed
   }
 
-  /** Whether the process has reached its point. If so, it has been killed. */
+  /** Returns whether the process has reached the armed point, and so has been killed. */
   async isKilled(): Promise<boolean> {
     await this.#killing
     return this.#killing !== null
@@ -64,7 +64,7 @@ class KilledServer {
   async playRound(limits: UserLimits["user"]): Promise<void> {
     const set = await this.#request("PUT", "/v1/budgets", { users: { [USER]: limits } }, "owner")
     expect(set.status).toBe(200)
-    // A turn that a kill cut off has used nothing.
+    // Several turns may be needed, because a turn that a kill cut off has used nothing.
     for (let sent = 0; sent < 4; sent += 1) {
       this.#sent += 1
       const message = { id: `m${this.#sent}`, content: createUsingMessage(TURN_TOKENS) }
@@ -123,7 +123,7 @@ afterEach(async () => {
   killed = null
 })
 
-/** Sets the budgets of a round so that one turn uses up the remainder. */
+/** For each kind of budget, returns a round's limits, given the tokens used so far. One turn uses up the remainder. */
 const KINDS = {
   tokens: (tokens) => ({ tokens_per_month: tokens + LEFT_TOKENS }),
   "cost, one turn at a time": (tokens) => ({
@@ -141,7 +141,7 @@ const POINTS = everyNth(
 )
 
 test.each(Object.entries(KINDS))(
-  "[FS14] budgets of %s: wherever it is killed, the server counts every turn and refuses only what is used up",
+  "[FS14] budgets of %s: wherever the server is killed, it counts every turn and refuses messages only once a budget is used up",
   async (_, limitsOf) => {
     killed = new KilledServer(await mkdtemp(join(tmpdir(), "cuecard-kill-points-")))
     const server = killed

@@ -1,4 +1,6 @@
-/** kill-stage.ts: a conversation on a real server that is killed while it answers, and restarted on the same storage. */
+/**
+ * kill-stage.ts: a conversation on a real server that is killed while it answers, and restarted on the same storage.
+ */
 
 import { randomInt } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -9,7 +11,7 @@ import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { answerTo, clientOf, isEnded, StateClient } from "../state/state-client.ts"
 import { type Cuecard, startCuecard } from "../support/checked-cuecard.ts"
 
-/** A kill comes at most this long after the message was sent. A turn takes about as long. */
+/** Maximum delay between a message and the kill, in milliseconds: about the duration of a turn. */
 const MAX_DELAY_MS = 60
 
 const VARS = { PROBE_TOOLS: "on" }
@@ -24,7 +26,10 @@ export interface KillStage {
   readonly persist: string
 }
 
-/** Starts a server. `prepare` creates the agent `helper`, which the session of the stage talks to. */
+/**
+ * Starts a server and creates its session. `prepare` must create the agent `helper`, to which the session's messages
+ * go.
+ */
 export async function openStage(prepare: (root: StateClient, cuecard: Cuecard) => Promise<void>): Promise<KillStage> {
   const persist = await mkdtemp(join(tmpdir(), "cuecard-kills-"))
   const cuecard = await startCuecard({ persist, vars: VARS })

@@ -5,19 +5,19 @@ import { callIdToPos } from "../../worker/platform/call-id.ts"
 import type { StoredSession } from "./rows.ts"
 import type { Violation } from "./violation.ts"
 
-/** Whether a call of an exported session still waits for the answer of an agent. */
+/** Returns whether any call in an exported session still waits for an agent's answer. */
 export function hasWaitingCall(jsonl: string): boolean {
   return jsonl.includes('"waiting":true')
 }
 
-/** Whether the answer to a call arrives after its turn. */
+/** Returns whether the answer to a call arrives after its turn. */
 export function isAsynchronous({ name, args }: Pick<ToolCall, "name" | "args">): boolean {
   return name === "agents_message" && args.includes('"mode":"async"')
 }
 
 /**
- * Each late answer begins one turn, below the message whose call it answers. The session is idle, so the turn has begun if
- * that message is on the active path.
+ * Finds late answers that did not begin exactly one turn below the message whose call they answer. The session must be
+ * idle, so that each answer to a message on the active path has begun its turn.
  */
 export function findLateViolations(name: string, { all, path, places }: StoredSession): Violation[] {
   const found: Violation[] = []
@@ -36,7 +36,7 @@ export function findLateViolations(name: string, { all, path, places }: StoredSe
   for (const message of path) {
     if (message.role !== "assistant" || !isEnded(message.status)) continue
     for (const call of listCalls(message)) {
-      // A retry copies the calls of finished steps.
+      // Skip the calls of completed steps, which a retry copies from the first attempt.
       const isOwn = callIdToPos(call.call_id) === places.get(message.id)?.pos
       if (!isOwn || !isAsynchronous(call) || call.status !== "ok") continue
       const count = replies.filter(({ agent }) => agent?.call_id === call.call_id).length

@@ -1,4 +1,7 @@
-/** leaving.test.ts: kills real servers during tenant exports, imports and key rotations; exports right after a start. */
+/**
+ * leaving.test.ts: kills real servers during tenant exports, imports and key rotations, and exports tenants right after
+ * a server start.
+ */
 
 import { afterEach, expect, test } from "vitest"
 import { testInFull } from "../support/seeded.ts"
@@ -21,7 +24,7 @@ const sendToServer = (path: string, token: string, init?: RequestInit) =>
 const exportOf = async (id: string, token: string) =>
   (await (await sendToServer(`/v1/sessions/${id}/events`, token)).text()).replace(/,"value":"[^"]*"}/, "}")
 
-testInFull("[FS13] an export and an import that kills interrupt are completed, and nothing is missing", async () => {
+testInFull("[FS13] an export and an import interrupted by kills are completed, and nothing is missing", async () => {
   server = await startServer({})
   const chance = createChance(13)
   const owner = await tokenOf("from", "boss", "owner")
@@ -49,7 +52,7 @@ testInFull("[FS13] an export and an import that kills interrupt are completed, a
   for (const id of ids) expect(await exportOf(id, after)).toBe(await exportOf(id, before))
 })
 
-test("[FS13] a kill during the rotation of token keys leaves a tenant whose tokens work", async () => {
+test("[FS13] after a kill during a token key rotation, the tenant's tokens still work", async () => {
   server = await startServer({})
   const chance = createChance(14)
   const made = await sendForJson("/v1/tenants", OPERATOR, {

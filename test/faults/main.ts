@@ -1,5 +1,5 @@
 /**
- * main.ts: `npm run faults`: seeded runs until enough faults have been injected, then one table.
+ * main.ts: `npm run faults` plays seeded runs until enough faults have been injected, and then prints one table.
  *
  * FAULTS=n sets the number of faults (1,000) · FAULT_SEED=n runs one seed · FAULT_FROM=n starts at another seed ·
  * FAULT_SEED=n KEEP="what it found" stores the plan of that seed as a regression test.

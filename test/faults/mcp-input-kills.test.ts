@@ -1,6 +1,6 @@
 /**
- * mcp-input-kills.test.ts: kills a real server while the question of a real MCP server waits for the user, and while the
- * call runs again with the answer.
+ * mcp-input-kills.test.ts: kills a real server while a question from a real MCP server waits for the user, and while
+ * the call is repeated with the user's answer.
  */
 
 import { EventEmitter, once } from "node:events"
@@ -20,11 +20,11 @@ const SOON = { timeout: 60_000 }
 
 let upstream: Server
 let url = ""
-/** The received calls: the text of each, and whether it contained the answers. */
+/** The received calls, each as its text and whether it contained the user's answers. */
 const calls: string[] = []
-/** Emits the text of a call with answers. The call ends with `release`. */
+/** Emits the text of each call that contains answers. Such a call can be held until `release` is emitted. */
 const events = new EventEmitter()
-/** The texts of calls that do not return in their first run with answers. */
+/** The texts of the calls that are held when they first arrive with answers. */
 const held = new Set<string>()
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ async function readCall({ ada, session }: KillStage, id: string) {
   return callsIn(answerTo(page.messages, id))[0]
 }
 
-/** Asks, and kills the server while the question waits. Returns the call. */
+/** Makes a tool ask its question, and kills the server while the question waits. Returns the call. */
 async function askAndKill(stage: KillStage, id: string, tool: string) {
   const call = { type: "tool_call", name: `trips_${tool}`, args: JSON.stringify({ text: id }) }
   const content = `/script ${JSON.stringify([[call], [{ type: "text_delta", delta: "Done." }]])}`
@@ -91,7 +91,9 @@ const answer = ({ ada, session }: KillStage, callId: string) => {
 
 const callsOf = (id: string) => calls.filter((call) => call.startsWith(`${id} `)).map((call) => call.split(" ")[1])
 
-test("[MP33] a question survives kills, and the call gets the answer and its state", { timeout: 600_000 }, async () => {
+test("[MP33] a question survives kills, and the call is repeated with the answer and the state", {
+  timeout: 600_000,
+}, async () => {
   const stage = await openTrips()
   const callId = await askAndKill(stage, "q1", "ask")
   await answer(stage, callId)
@@ -122,7 +124,7 @@ test.each([
     const arrived = once(events, id)
     await answer(stage, callId)
     await arrived
-    // The call of a tool that only reads is stored a moment after it begins (SPEC TU4).
+    // A read-only tool's call is stored a moment after it begins (SPEC TU4).
     await expect.poll(async () => (await readCall(stage, id))?.status, SOON).toBe("running")
     await killAndRestart(stage)
     const [made] = callsIn(await untilEnded(stage, id))

@@ -1,8 +1,8 @@
 /**
  * mcp-kills.test.ts: kills a real server while it calls the tools of a real MCP server.
  *
- * A tool that only reads is called again after a kill. A tool that writes is never called twice: a call that was under way
- * is interrupted, because it may or may not have taken effect.
+ * After a kill, a read-only tool is called again. A tool that writes is never called twice: if its call was in
+ * progress, the call ends as interrupted, because it may or may not have taken effect.
  */
 
 import { EventEmitter, once } from "node:events"
@@ -15,13 +15,13 @@ import { IS_FULL, IS_LONG } from "../support/seeded.ts"
 import { type KillStage, openStage, sendAndKill, waitAtRandom } from "./kill-stage.ts"
 
 const KILLS = IS_LONG ? 50 : IS_FULL ? 8 : 3
-/** How long a call takes, in milliseconds: long enough that the server can be killed during it. */
+/** How long a call takes, in milliseconds. This is long enough to kill the server during the call. */
 const BOOK_MS = 30
 const LOOK_MS = 800
 
 const NUMBER = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] } as const
 
-/** How often each call arrived, by the tool and the number. */
+/** How often each call arrived, by tool and number. */
 const calls = new Map<string, number>()
 /** Emits `call` when a call arrives. */
 const events = new EventEmitter()
@@ -56,7 +56,7 @@ afterAll(() => {
   upstream.close()
 })
 
-/** The calls of tools that only read are stored a moment after they begin (SPEC TU4). */
+/** Waits until a read-only tool's call is stored, which happens a moment after the call begins (SPEC TU4). */
 const untilStored = async (): Promise<void> => {
   await once(events, "call")
   await new Promise((resolve) => setTimeout(resolve, LOOK_MS / 2))
@@ -92,12 +92,12 @@ test("[MP10] a tool that writes is never called twice, whenever the server is ki
     else if (end === "interrupted") expect(made?.error?.code).toBe("tool_interrupted")
     else expect([end, times], `kill ${n}`).toEqual(["process_restart", 0])
   }
-  // At least one of the kills at the arrival of a call came before the call's result.
+  // At least one of the kills that were triggered by a call's arrival came before the call's result.
   expect(ends["interrupted"]).toBeGreaterThan(0)
   await stage.close()
 })
 
-test("[MP10] a tool that only reads is called again after a kill", { timeout: 600_000 }, async () => {
+test("[MP10] a read-only tool is called again after a kill", { timeout: 600_000 }, async () => {
   const stage = await openShop()
   let repeated = 0
   for (let n = 0; n < KILLS; n++) {

@@ -1,6 +1,6 @@
 /**
- * mixed-versions.test.ts: while the traffic is split, a Worker of one version calls objects of the other version. Common
- * operations work in both directions.
+ * mixed-versions.test.ts: tests common operations with the Worker of one version and the objects of another, in both
+ * directions. Both versions run at once while a deploy splits the traffic.
  */
 
 import { afterEach, describe, expect, test } from "vitest"

@@ -7,11 +7,11 @@ import { produceWords } from "./producer.ts"
 import { askLater } from "./script.ts"
 import type { Rule } from "./violation.ts"
 
-/** The mutants of mutants.ts, each with its rules. At least one of the rules must be reported. */
+/** For each mutant of mutants.ts, the rules that detect it. The suite must report at least one of these rules. */
 export const DETECTED_BY = {
   ack_early: ["stored_once"],
   lost_queue: ["stored_once"],
-  no_dedupe: ["none_doubled"],
+  no_dedupe: ["no_duplicates"],
   replay_twice: ["seq_in_order"],
   resume_gap: ["seq_in_order"],
   forget_cancel: ["cancel_holds"],
@@ -25,7 +25,10 @@ export const DETECTED_BY = {
   file_lost: ["files_kept"],
 } as const satisfies Readonly<Record<string, readonly Rule[]>>
 
-/** Server variables for a mutant's plan. They give a producer time to return before it counts as gone. */
+/**
+ * Server variables for the plans of some mutants. They give a producer time to return before the server treats it as
+ * gone.
+ */
 export const MUTANT_VARS: { readonly [name in Mutant]?: Readonly<Record<string, string>> } = {
   record_again: { TIME_SCALE: "0.2" },
 }
@@ -41,13 +44,13 @@ const SHORT = "/say a word"
 
 /** Placeholder for the key of a side effect. */
 const KEY = "KEY"
-/** A turn with a side effect, whose tool continues for a second after it. */
+/** A turn with a side effect. Its tool keeps running for a second after the effect. */
 const EFFECT = `/script ${JSON.stringify([
   [{ type: "tool_call", name: "probe_effect", args: JSON.stringify({ key: KEY, ms: 1_000 }) }],
   [{ type: "text_delta", delta: "Done." }],
 ])}`
 
-/** A turn that takes longer than the other agent of LATER needs. */
+/** A turn that takes longer than the agent that LATER asks. */
 const PAUSE = `/script ${JSON.stringify([
   [{ type: "tool_call", name: "probe_slow", args: '{"ms":3000}' }],
   [{ type: "text_delta", delta: KEY }],
@@ -59,7 +62,8 @@ const ACKED: Moment = { at: "acked" }
 const KILL: Fault = { kind: "kill", again: false }
 
 export function planFor(mutant: Mutant, seed: number): RunPlan {
-  // Short ids: the log lines of a turn contain its id, which must not be mistaken for a text that contains it.
+  // The ids are short. Log lines contain a turn's id, and the log check must not mistake a longer id for recorded
+  // content.
   const name = `m${MUTANTS.indexOf(mutant)}-${seed}`
   const turns = turnsFor(mutant).map((turn, at): TurnPlan => {
     const id = `${name}-${at}`

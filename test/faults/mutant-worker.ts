@@ -1,5 +1,5 @@
 /**
- * mutant-worker.ts: the Worker with the bug named by the variable MUTANT. Only the fault suite builds it.
+ * mutant-worker.ts: the Worker with the bug that the variable MUTANT names. Only the fault suite builds it.
  */
 
 import type { Env } from "../../worker/env.ts"

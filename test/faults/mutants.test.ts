@@ -1,4 +1,7 @@
-/** mutants.test.ts: the suite detects every mutant, and reports nothing when the same plan runs without it. */
+/**
+ * mutants.test.ts: tests that the suite detects every mutant, and that it reports nothing when the same plan runs
+ * without the mutant.
+ */
 
 import { expect, test } from "vitest"
 import { readBuild } from "../../testing/built-worker.ts"
@@ -8,7 +11,10 @@ import { runPlan } from "./run.ts"
 import { triesToFind } from "./series.ts"
 import { listViolations } from "./violation.ts"
 
-/** Number of plans played at the same time. It is limited because the suite's time limits are wall-clock time. */
+/**
+ * Number of plans that are played at the same time. It is limited, because the suite measures its time limits in
+ * wall-clock time.
+ */
 const PLANS_AT_ONCE = 7
 
 /** Plans grouped by their variables. The plans of a group can share a server. */

@@ -1,8 +1,8 @@
 /**
  * mutants.ts: bugs injected on purpose, to show that the fault suite finds them (SPEC FS4).
  *
- * Each mutant replaces some methods of the store or of the sockets. Delayed writes are WRITE_DELAY_MS late, which is long
- * enough for a kill to hit the gap.
+ * Each mutant replaces some methods of the store or of the sockets. Delayed writes are WRITE_DELAY_MS late, so that a
+ * kill can hit the time in between.
  */
 
 import type { Part } from "../../shared/protocol/message.ts"
@@ -16,7 +16,7 @@ const WRITE_DELAY_MS = 50
 /** `drop_window` loses every n-th write. */
 const DROP_EVERY = 3
 
-/** Hooks for the named mutant. An unknown name changes nothing. */
+/** Creates the hooks that inject the named mutant. With an unknown name, the hooks change nothing. */
 export function createMutantHooks(mutant: string | undefined): SessionHooks {
   return {
     wrapStore: (store) => overrideMethod(store, storeOverrides(mutant, store)),
@@ -55,7 +55,7 @@ function storeOverrides(mutant: string | undefined, store: SessionStore): Partia
     // A cancelled answer grows after its end.
     case "late_delta":
       return extendCancelledAnswers(store)
-    // A tool with side effects that was running at a kill runs again.
+    // A tool with side effects that was running when the process was killed runs again.
     case "run_again":
       return { findMessageAt: (pos) => markRunningAsAllowed(store.findMessageAt(pos)) }
     // A late answer is treated as if the version that asked were active.
@@ -109,7 +109,7 @@ function overrideMethod<T extends object>(target: T, methods: Partial<T>): T {
   })
 }
 
-/** A failed write is lost, as after a kill. */
+/** Delays a write. If the write fails, it is lost, as after a kill. */
 function writeLater(write: () => void): void {
   setTimeout(() => {
     try {
@@ -120,7 +120,7 @@ function writeLater(write: () => void): void {
   }, WRITE_DELAY_MS)
 }
 
-/** Stores a message with a known id under another id. */
+/** Stores a message whose id is already stored under another id. */
 function duplicateMessages(store: SessionStore): Partial<SessionStore> {
   const withNewId = <T extends { readonly id: string }>(message: T): T =>
     store.findById(message.id) === null ? message : { ...message, id: `${message.id}-again` }

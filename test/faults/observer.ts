@@ -2,8 +2,8 @@
  * observer.ts: an independent client of a session. It shares no code with the page except `applyToMessage`.
  *
  * history → hello {epoch, after} → numbered frames → the messages by id, with a copy for each seq
- * It has every message of the active path, so a frame about any other message is a violation. A check reads history and
- * compares it with the copy of the same epoch and seq.
+ * The observer has every message of the active path, so a frame about any other message is a violation. A check reads
+ * history and compares it with the observer's copy for the same epoch and seq.
  */
 
 import { toLiveJson } from "./compared-message.ts"
@@ -14,16 +14,18 @@ import { PROTOCOL_VERSION, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
 import { clipText, type Rule } from "./violation.ts"
 import { untilTrue } from "./tab.ts"
 
-/** Pause before a lost connection is opened again, in milliseconds. */
+/** Delay before the observer reconnects, in milliseconds. */
 const RECONNECT_MS = 40
-/** Longest wait until the observer has what a page of history contains, in milliseconds. */
+/** Maximum wait until the observer has received everything that a page of history contains, in milliseconds. */
 const CATCH_UP_MS = 30_000
-/** Maximum number of reads of history, which is read again if the path changed in between. */
+/**
+ * Maximum number of times that a check reads history. It reads history again if the active path has changed in between.
+ */
 const MAX_READS = 5
 
 export interface ObserverDeps {
   readonly openSocket: () => ObservedSocket
-  /** If false, it receives only whole messages. */
+  /** If false, the observer receives only whole messages. */
   readonly isLive: boolean
   readonly readHistory: () => Promise<HistoryPage | null>
   readonly report: (rule: Rule, detail: string) => void
@@ -36,11 +38,11 @@ export type ObservedSocket = Pick<
 >
 
 export interface Observer {
-  /** Breaks the connection. The observer resumes. */
+  /** Breaks the connection, after which the observer reconnects and resumes. */
   drop(): void
   /** Compares history with the messages that the observer had at the same seq. */
   check(): Promise<void>
-  /** Describes how the messages differ from a page of history; null if they are equal. */
+  /** Describes how the observer's messages differ from a page of history. Returns null if they are equal. */
   differenceFrom(page: HistoryPage): string | null
   close(): void
 }
@@ -57,16 +59,19 @@ export function openObserver(deps: ObserverDeps): Observer {
   let last = 0
   /** The seq of the session at the last hello. Frames up to it are a replay, in which whole messages can skip seqs. */
   let welcomed = 0
-  /** Whether the server has answered the newest hello, so that its frames follow what this client has. */
+  /** Whether the server has answered the newest hello, so that new frames continue from this client's state. */
   let isWelcome = false
   /** Number of unanswered hellos on this socket. */
   let openHellos = 0
-  /** The epoch of the newest answer on this socket; null before it, and after the announcement of a new epoch. */
+  /**
+   * The epoch in the newest answer to a hello on this socket; null before the first answer, and after a new epoch has
+   * been announced.
+   */
   let greetedEpoch: string | null = null
-  /** Number of the newest load; earlier loads are ignored. */
+  /** Number of the newest load. The results of earlier loads are ignored. */
   let loads = 0
   let messages: Messages = new Map()
-  /** The messages at each seq of the epoch. */
+  /** A copy of the messages for each seq of the epoch. */
   let copies = new Map<number, Messages>()
   let pieces: Numbered[] = []
   let unseen = 0
@@ -136,7 +141,10 @@ export function openObserver(deps: ObserverDeps): Observer {
     } else {
       const before = next.get(frame.message)
       if (before === undefined)
-        return report("live_is_history", `observer: seq ${frame.seq} is about ${frame.message}, which history lacks`)
+        return report(
+          "live_is_history",
+          `observer: seq ${frame.seq} is about ${frame.message}, which is not in history`,
+        )
       try {
         next.set(frame.message, applyToMessage(before, frame.ops))
       } catch (error) {
@@ -178,7 +186,7 @@ export function openObserver(deps: ObserverDeps): Observer {
     const known = new Map(page.messages.map((message) => [message.id, message]))
     for (const [id, message] of own) {
       const stored = known.get(id)
-      if (stored === undefined) return `observer: ${id} is shown, but history lacks it`
+      if (stored === undefined) return `observer: ${id} is shown but is not in history`
       if (!isLive && stored.status === "running") continue
       const [shown, read] = [toLiveJson(message), toLiveJson(stored)]
       if (shown !== read)

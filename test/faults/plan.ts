@@ -13,7 +13,10 @@ import { MODEL_FAULTS, type ModelFault } from "./upstream.ts"
 /** The model that a run uses. */
 export type ModelKind = "scripted" | "upstream"
 
-/** `soon`: the process is killed 1 ms after the request; `answered`: as soon as the request is answered. */
+/**
+ * Whether a kill follows a request. `soon`: 1 ms after the request; `answered`: as soon as the request is answered;
+ * null: no kill.
+ */
 export type ThenKill = "soon" | "answered" | null
 
 export type Fault =
@@ -26,27 +29,27 @@ export type Fault =
   | { readonly kind: "cancel"; readonly via: "page" | "socket" | "http"; readonly thenKill: ThenKill }
   | { readonly kind: "withdraw"; readonly thenKill: ThenKill }
   | { readonly kind: "revise"; readonly how: Revising; readonly thenKill: ThenKill }
-  /** A fault of the model. The text of the turn requests this fault. */
+  /** A model fault, which the turn's text requests. */
   | { readonly kind: "model"; readonly play: ModelFault }
 
 export type Revising = "regenerate" | "edit" | "retry" | "switch"
 
-/** When a fault is injected, relative to the sending of the message. */
+/** When a fault is injected, counted from when the message is sent. */
 export type Moment =
   | { readonly at: "sent" }
   /** The message is shown, possibly before its acknowledgement. */
   | { readonly at: "shown" }
   | { readonly at: "acked" }
-  /** The n-th numbered frame arrived. With `inside`, a cut happens in the middle of the frame. */
+  /** The n-th numbered frame arrived. With `inside`, a cut occurs in the middle of the frame. */
   | { readonly at: "frame"; readonly n: number; readonly inside: boolean }
   | { readonly at: "ms"; readonly ms: number }
-  /** The side effect of a call has been requested upstream, so the call is running. */
+  /** A call has requested its side effect from the upstream, so the call is running. */
   | { readonly at: "effect" }
   /** A call waits for approval. */
   | { readonly at: "waiting" }
   | { readonly at: "ended" }
 
-/** The decision about a waiting call; null means none, and the next message settles the call. */
+/** The decision about a waiting call. With null, nobody decides, and the next message settles the call. */
 export interface PlannedApproval {
   readonly decision: "allow" | "deny"
   readonly tab: number
@@ -65,7 +68,7 @@ export interface TurnPlan {
   readonly fault: Fault
   readonly moment: Moment
   readonly approval: PlannedApproval | null
-  /** Waits for the end of the turn before sending the next message. Otherwise the next message is queued. */
+  /** Whether the next message is sent only after this turn has ended. Otherwise, the next message is queued. */
   readonly patient: boolean
 }
 
@@ -96,7 +99,7 @@ const TURN_KINDS = [
 ] as const
 const CUTS: readonly Cut[] = ["drop", "drop", "blackhole", "half_to_client", "half_to_server"]
 
-/** Enough for the prompt, a message and one or two turns. */
+/** A context that holds only the prompt, a message and one or two turns. */
 const SMALL_CONTEXT_TOKENS = 4_000
 
 export function planRun(seed: number, { sessions, turns }: Size): RunPlan {
@@ -114,7 +117,7 @@ function planSession(chance: Chance, name: string, model: ModelKind, turns: numb
     const before = plans.at(-1)
     const planned = planTurn(chance, `${name}-${at}`, model, tabs)
     const turn = planSender(chance, planned, before?.patient !== false)
-    // A message can be withdrawn from the queue only if another turn is ahead of it.
+    // A message can be withdrawn only from the queue, so the turn before it must still be running.
     if (turn.fault.kind === "withdraw" && before !== undefined) plans[at - 1] = { ...before, patient: false }
     plans.push(turn)
   }
@@ -130,13 +133,15 @@ function planTurn(chance: Chance, id: string, model: ModelKind, tabs: number): T
   const content = fault.kind === "model" ? `play ${fault.play} ${id}` : planWords(chance, id, model, asks)
   const isAlone = fault.kind === "evict" || fault.kind === "revise"
   const approval = planApproval(chance, tabs) ?? (isAlone ? DENIAL : null)
-  // Without a decision, only the next message ends the turn.
+  // If nobody decides on a call, only the next message ends the turn.
   const patient = isAlone || (chance.odds(0.75) && !(asks && approval === null))
   const moment = planMoment(chance, fault, asks)
   return { id, content, via: chance.odds(0.8) ? "socket" : "http", fault, moment, approval, patient }
 }
 
-/** Some messages carry a file, and some answers come from an external producer, if nothing is queued before them. */
+/**
+ * Attaches a file to some messages, and gives some answers to an external producer if nothing is queued before them.
+ */
 function planSender(chance: Chance, turn: TurnPlan, isIdle: boolean): TurnPlan {
   const { kind } = turn.fault
   if (kind === "model" || kind === "withdraw") return turn
@@ -145,7 +150,7 @@ function planSender(chance: Chance, turn: TurnPlan, isIdle: boolean): TurnPlan {
   return kind !== "repeat" && chance.odds(0.12) ? { ...turn, attach: true } : turn
 }
 
-/** The decision if the plan has none. */
+/** The decision about a call for which the plan has none. */
 export const DENIAL: PlannedApproval = { decision: "deny", tab: 0, afterMs: 0, disputed: false }
 
 function planApproval(chance: Chance, tabs: number): PlannedApproval | null {
@@ -211,7 +216,7 @@ const CITIES = ["Oslo", "Lima", "Cairo", "Delhi", "Paris", "Tokyo"]
 
 /** Returns a unique message that makes the model do something. */
 export function planWords(chance: Chance, id: string, model: ModelKind, asks: boolean): string {
-  // Another agent answers after the turn, possibly when another version is active.
+  // Another agent answers after the turn, possibly while another version is active.
   if (model === "scripted" && !asks && chance.odds(0.2)) return laterWords(chance, id)
   if (model === "upstream") return `play ${asks ? "asks" : chance.pick(["words", "thought", "tools", "effects"])} ${id}`
   if (asks) return scriptWords(chance, id, true)

@@ -1,4 +1,7 @@
-/** platform.d.ts: the part of the platform's SQL interface that the store uses, so that it can run on node:sqlite. */
+/**
+ * platform.d.ts: the part of the platform's SQL interface that the store uses. With it, the store can run on
+ * node:sqlite.
+ */
 
 type SqlStorageValue = ArrayBuffer | string | number | null
 

@@ -2,8 +2,8 @@
  * prefixes.ts: checks that every state shown by a tab is a prefix of the stored message.
  *
  * stored message → every prefix of its parts → segments ⊇ what was shown
- * The state of a tool at a prefix is not stored, so any state on the way to the final one is accepted. The same applies to
- * the status, summary and versions of a message.
+ * The rows don't record which state a tool had at a given prefix, so any state that can lead to the final one is
+ * accepted. The same applies to the status, summary and versions of a message.
  */
 
 import { apply } from "../../shared/protocol/apply-ops.ts"
@@ -68,7 +68,7 @@ function* prefixesOf(final: Message): Generator<Segment[]> {
   }
 }
 
-/** Returns a key of the number and lengths of segments. Equal states have the same key. */
+/** Returns a key made from the number and lengths of the segments. Equal states have the same key. */
 function sizeOf(segments: readonly Segment[]): string {
   let key = ""
   for (const segment of segments)
@@ -103,7 +103,10 @@ function isDeferredTool({ status, result }: ToolSegment): boolean {
   return status === "waiting" && result !== undefined
 }
 
-/** A decision is never undone, and a pending call stays pending until a decision is made. */
+/**
+ * Returns whether `shown` can become `final`: a decision is never undone, and a pending call stays pending until it is
+ * decided.
+ */
 function isIntermediateApproval(shown: ToolSegment["approval"], final: ToolSegment["approval"]): boolean {
   if (shown === undefined || shown === "asked") return shown === undefined || final !== undefined
   return shown === final
@@ -120,8 +123,8 @@ const STAGES: Readonly<Record<WireMessage["status"], number>> = {
 }
 
 /**
- * Whether all fields except the segments are on the way to the final ones. The end of an answer is compared separately,
- * with its segments.
+ * Returns whether all fields except the segments can become the final ones. The end of an answer is compared
+ * separately, together with its segments.
  */
 function isPossibleEarlierHead(shown: WireMessage, final: WireMessage): boolean {
   const isEnd = STAGES[shown.status] === 2

@@ -1,5 +1,6 @@
 /**
- * producer.ts: an external producer: numbered records in a streamed body, continued after each break.
+ * producer.ts: an external producer, which streams numbered records in a request body and continues after each broken
+ * connection.
  *
  * turn → records → POST …/external/sessions/:id/events, through the proxy of the first tab
  */
@@ -9,9 +10,12 @@ import type { StoredSession } from "./rows.ts"
 import { type Host, RETRY_MS, recordRefusal, type TestSession, tabOf } from "./test-session.ts"
 import { clipText, type Violation } from "./violation.ts"
 
-/** Maximum time for attempts to finish an answer, in milliseconds. After that, the server ends it because of the silence. */
+/**
+ * Maximum time in which the producer tries to finish an answer, in milliseconds. After that, the server ends the
+ * answer, because nothing arrives.
+ */
 const PRODUCE_MS = 9_000
-/** Longest single request, in milliseconds: a blackholed connection fails silently. */
+/** Timeout of a single request, in milliseconds, because a blackholed connection fails silently. */
 const REQUEST_MS = 2_500
 /** Pause between two records, in milliseconds. */
 const DRIP_MS = 10
@@ -44,7 +48,10 @@ function recordsOf({ id, content }: ProducedTurn): { readonly text: string; read
   return { text, lines: records.map((record, at) => `${JSON.stringify({ ...record, responseId: id, n: at + 1 })}\n`) }
 }
 
-/** Sends an answer as a careful producer does, until it has ended. Waits while another answer runs. */
+/**
+ * Sends an answer as a careful producer does, with retries until the answer has ended. Waits while another answer is
+ * running.
+ */
 export async function produceAnswer(host: Host, session: TestSession, turn: ProducedTurn): Promise<void> {
   const { id } = turn
   const { lines } = recordsOf(turn)
@@ -64,7 +71,7 @@ export async function produceAnswer(host: Host, session: TestSession, turn: Prod
   if ((await readState(host, session, id))?.code === "turn_unknown") recordRefusal(session.ledger, id, "turn_running")
 }
 
-/** Sends all records again. Records that were accepted have no second effect. */
+/** Sends all records again. Records that the server has already accepted must have no second effect. */
 export async function repeatRecords(host: Host, session: TestSession, turn: ProducedTurn): Promise<void> {
   await postRecords(host, session, turn.id, recordsOf(turn).lines)
 }
@@ -73,7 +80,7 @@ function isFinal({ status, code }: ProducerState): boolean {
   return code === "turn_ended" || (status !== undefined && status !== "running" && status !== "waiting")
 }
 
-/** Returns the response, or null if none came. */
+/** Sends records. Returns the response, or null if none arrived. */
 async function postRecords(
   host: Host,
   session: TestSession,

@@ -1,4 +1,7 @@
-/** provider-state-kill.test.ts: kills a real server between signed thinking and the result of its call. */
+/**
+ * provider-state-kill.test.ts: kills a real server between the model's signed thinking and the result of the call that
+ * follows it.
+ */
 
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -26,7 +29,7 @@ test.each([
   ["anthropic", "claude-opus-4-6", 2],
   ["openai", "gpt-5", 1],
   ["google", "gemini-3-pro", 1],
-])("[MO16] %s gets its state back byte for byte after a kill", async (provider, model, times) => {
+])("[MO16] %s receives its state byte for byte after a kill", async (provider, model, times) => {
   const persist = await mkdtemp(join(tmpdir(), "cuecard-provider-state-"))
   cleanups.push(() => rm(persist, { recursive: true, force: true }))
   let cuecard = await startCuecard({ persist })

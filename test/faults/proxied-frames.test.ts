@@ -1,4 +1,7 @@
-/** proxied-frames.test.ts: the proxy of the fault suite counts frames and cuts connections where intended. */
+/**
+ * proxied-frames.test.ts: tests that the fault suite's proxy counts frames and cuts connections at the intended
+ * positions.
+ */
 
 import { connect, createServer } from "node:net"
 import { expect, test } from "vitest"

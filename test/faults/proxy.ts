@@ -9,7 +9,10 @@
 import { connect, createServer, type Server, type Socket } from "node:net"
 import { createFrameReader } from "./frames.ts"
 
-/** drop: reset on both sides · blackhole: both sides stay open and receive nothing · half: one side is closed, the other stays open. */
+/**
+ * `drop` resets both sides. `blackhole` leaves both sides open, but they receive nothing. `half…` closes one side and
+ * leaves the other open.
+ */
 export type Cut = "drop" | "blackhole" | "half_to_client" | "half_to_server"
 
 /** What happens to the bytes of a pair of sockets. */
@@ -27,7 +30,10 @@ export interface TabProxy {
   frames(): number
   /** Breaks the open connections and returns their number. */
   cut(how: Cut): number
-  /** Breaks the connection of the `n`-th data frame to the client from now, after the frame or in the middle of it. */
+  /**
+   * Breaks the connection that carries the `n`-th data frame to the client from now on, either after that frame or in
+   * the middle of it.
+   */
   cutAt(n: number, how: Cut, inside: boolean): void
   /** Removes a pending cut. */
   disarm(): void
@@ -41,8 +47,8 @@ interface Armed {
 }
 
 /**
- * Starts a proxy. `target` returns the server's port for each new connection. `onCut` is called for each cut that broke
- * one.
+ * Starts a proxy. For each new connection, `target` returns the server's port. `onCut` is called for each cut that
+ * broke a connection.
  */
 export async function startProxy(target: () => number, onCut: (how: Cut) => void): Promise<TabProxy> {
   const pairs = new Set<Pair>()
@@ -123,7 +129,7 @@ export async function startProxy(target: () => number, onCut: (how: Cut) => void
   }
 }
 
-/** Closes the other side of a pair too, unless the pair is blackholed. */
+/** When one side of a pair closes, closes the other side too, unless the pair is blackholed. */
 function linkSockets(pair: Pair, client: Socket, server: Socket, gone: () => void): void {
   const follow = (from: Socket, to: Socket): void => {
     from.on("end", () => {

@@ -1,6 +1,6 @@
 /**
- * releases.test.ts: an earlier version and this version alternately serve the same storage, as during a staged deploy and
- * after a rollback. Each kill deploys the other version.
+ * releases.test.ts: tests an earlier version and this version that alternately serve the same storage, as during a
+ * staged deploy and after a rollback. Each kill deploys the other version.
  */
 
 import { afterEach, describe, expect, test } from "vitest"
@@ -19,8 +19,8 @@ import { startServer, type TestServer } from "./server.ts"
 import { findMixedUsageFaults, findUsageFaults, readUsageSums } from "./usage-rows.ts"
 
 /**
- * Trace ids depend on the version that ran the turn. Turns that were stored without a trace id, or are read by 0.1.0, have
- * none.
+ * Fields that are not compared. Whether a turn has a trace id depends on the version: a turn that 0.1.0 stored has
+ * none, and neither has a turn that 0.1.0 reads.
  */
 const LATER_FIELDS = ["trace"]
 leaveOutFields(LATER_FIELDS)
@@ -40,10 +40,13 @@ const CONTENTS = [
   "/bench deltas=200 chars=6 tools=1 delay_ms=1",
 ]
 
-/** Log lines of the earlier version whose field `message` or `fault` is a sentence. Today only `error` may contain one. */
+/**
+ * Log lines of the earlier version in which the field `message` or `fault` is a sentence. In the current version, only
+ * `error` may contain one.
+ */
 const EARLIER_ERRORS = /^\{"event":"(?:model_retry","fault"|(?:route|turn|tool|frame|external)_error",.*"message")/
 
-/** Returns the faults of the log lines, except those due to field names of the earlier version. */
+/** Returns the leaks found in log lines, except those that are due to the earlier version's field names. */
 function takeOtherLeaks(): string[] {
   return takeLeaks().filter((leak) => {
     const line = leak.slice(leak.indexOf("{"))
@@ -70,7 +73,9 @@ async function retryUntilDone<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Returns everything that a session's pages show, without later fields and fields that are always null in 0.1.0. */
+/**
+ * Returns all messages of a session, without the fields in LATER_FIELDS and the fields that are always null in 0.1.0.
+ */
 async function readHistory(client: StateClient, session: string): Promise<WireMessage[]> {
   const messages: WireMessage[] = []
   for (let before = ""; ; ) {
@@ -112,7 +117,7 @@ describe.skipIf(lacksCommit(RELEASED))("version 0.1.0 alternating with this vers
       const asked = (shown[session] ?? []).flatMap(({ role, id }) => (role === "user" ? [id] : []))
       expect(asked).toEqual(sent.flatMap((one) => (one.session === session ? [one.id] : [])))
     }
-    // Deploys the other version, and then the first one again.
+    // Deploy the other version, and then the first one again.
     for (let turn = 0; turn < 2; turn += 1) {
       await crash()
       expect(await readAll(client)).toEqual(shown)
@@ -132,7 +137,7 @@ describe.skipIf(lacksCommit(SAME_CALLS))("the last version without stored usage,
     },
   )
 
-  test("[DP8] [MT5] a turn that this version begins and the earlier version ends is in no ledger; all other turns are", async () => {
+  test("[DP8] [MT5] every turn is in a ledger, except those that this version begins and the earlier version ends", async () => {
     server = await startServer({ PROBE_TOOLS: "on" }, [readBuild(), buildRelease(SAME_CALLS)])
     const { url, token, crash, persist } = server
     const client = new StateClient({ url: url() }, token())

@@ -1,4 +1,7 @@
-/** report-calls.test.ts: how often a user's directory calls the tenant's object, whatever the pattern of turns and evictions. */
+/**
+ * report-calls.test.ts: checks how often a user's directory calls the tenant's object, for any pattern of turns and
+ * evictions.
+ */
 
 import { DatabaseSync } from "node:sqlite"
 import fc from "fast-check"
@@ -26,7 +29,7 @@ class DirectoryModel {
   #usage: DirectoryUsage
   #alarm: number | null = null
   readonly #reports = new Map<number, number>()
-  /** The newest batch that the tenant has added. */
+  /** The number of the newest batch that the tenant has added. */
   #added = 0
   now = Date.parse("2026-01-30T20:00:00Z")
   calls = 0
@@ -34,7 +37,7 @@ class DirectoryModel {
   sentCalls = 0
   readonly months = new Set<string>()
 
-  /** With budgets, a batch renews the lease, so it is sent at once. */
+  /** With budgets, each batch is sent at once, because it renews the lease. */
   constructor(hasBudgets: boolean) {
     this.#hasBudgets = hasBudgets
     const database = new DatabaseSync(":memory:")
@@ -116,7 +119,7 @@ test("[BU17] the tenant's object always receives at most one call per eight turn
 test.each([
   ["every two hours", 2 * HOUR_MS, 96, 1],
   ["every minute for four hours", 60_000, 240, 1],
-  // Four batches, and the remainders of two months.
+  // The calls are four batches, and the remainders of two months.
   ["a day", 24 * HOUR_MS, 32, 1.5],
 ])(
   "[BU17] turns that run %s, with an eviction before each turn, cause the expected number of calls",

@@ -1,4 +1,7 @@
-/** retried-requests.ts: HTTP requests of the suite itself, retried until a response arrives, as a careful API client does. */
+/**
+ * retried-requests.ts: the suite's own HTTP requests, which are retried until a response arrives, as a careful API
+ * client does.
+ */
 
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
@@ -18,7 +21,7 @@ export interface Answer {
   readonly body: object
 }
 
-/** Returns null if no response arrived in time. Retries while the server is down or restarting. */
+/** Sends a request, and retries while the server is down or restarting. Returns null if no response arrived in time. */
 export async function requestPersistently(server: TestServer, path: string, body?: object): Promise<Answer | null> {
   const late = performance.now() + TURN_END_MS
   const headers = { authorization: `Bearer ${server.token()}`, "content-type": "application/json" }
@@ -64,7 +67,7 @@ function reportUnanswered(host: Host, session: TestSession, what: string): void 
   host.report({ rule: "answered", session: session.plan.name, detail: `${what} was never answered` })
 }
 
-/** Maximum number of messages in one page. */
+/** Maximum number of messages per page. */
 const PAGE_LIMIT = 120
 
 export async function readPage(server: TestServer, session: string): Promise<HistoryPage | null> {
@@ -84,10 +87,13 @@ export async function readExport(server: TestServer, session: string): Promise<s
   }
 }
 
-/** Longest upload, in milliseconds: a blackholed connection fails silently. */
+/** Timeout of an upload, in milliseconds, because a blackholed connection fails silently. */
 const UPLOAD_MS = 1_500
 
-/** Uploads text through the proxy of the first tab, and retries after each failure. The same bytes are stored once. */
+/**
+ * Uploads text through the first tab's proxy, and retries after each failure. The server stores the same bytes only
+ * once.
+ */
 export async function uploadText(host: Host, session: TestSession, text: string): Promise<Asset | null> {
   const late = performance.now() + TURN_END_MS
   const headers = { authorization: `Bearer ${host.server.token()}` }

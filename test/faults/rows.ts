@@ -13,7 +13,7 @@ export interface StoredSession {
   readonly epoch: string
   /** Every message of every version, including queued ones. */
   readonly all: readonly Message[]
-  /** Seq of the last change of each message, by id. */
+  /** Seq of each message's last change, by id. */
   readonly seqs: ReadonlyMap<string, number>
   /** Seq with which a message was withdrawn from the queue, by id. */
   readonly withdrawn: ReadonlyMap<string, number>
@@ -24,7 +24,10 @@ export interface StoredSession {
   readonly lastSeq: number
 }
 
-/** Returns every session below a state folder, by id. Reports sessions that cannot be read. The server must be stopped. */
+/**
+ * Returns every session in a state folder, by id. Calls `onBroken` for sessions that cannot be read. The server must be
+ * stopped.
+ */
 export function readSessions(persist: string, onBroken: (error: unknown) => void): Map<string, StoredSession> {
   const sessions = new Map<string, StoredSession>()
   const folder = join(persist, "do", "cuecard-Session")

@@ -1,5 +1,6 @@
 /**
- * run.ts: one seeded run: starts a server, plays the plans of several sessions concurrently, and returns the violations.
+ * run.ts: performs a seeded run, which starts a server, plays the plans of several sessions concurrently, and returns
+ * the violations.
  */
 
 import type { Build } from "../../testing/built-worker.ts"
@@ -25,11 +26,11 @@ import type { Violation } from "./violation.ts"
 
 export interface Report {
   readonly seed: number
-  /** Number of injections of each fault. */
+  /** How often each fault was injected. */
   readonly faults: ReadonlyMap<string, number>
   /** Number of turns that were running when the process was killed. */
   readonly hits: number
-  /** Number of exchanges with a cancel request, and with an acknowledged cancel. */
+  /** Number of exchanges for which a cancel was requested, and for which one was acknowledged. */
   readonly cancels: { readonly requested: number; readonly stopped: number }
   readonly violations: readonly Violation[]
   readonly ms: number
@@ -38,7 +39,7 @@ export interface Report {
 /** Large enough that one kill interrupts turns in many states. */
 export const DEFAULT_SIZE: Size = { sessions: 6, turns: 6 }
 
-/** Variables of all servers of the suite. */
+/** The variables that all servers of the suite have in common. */
 export const VARS = { SCRIPTED_DELAY_MS: "4", TIME_SCALE: String(TIME_SCALE) }
 
 function varsFor({ model, contextTokens }: RunPlan, upstream: Upstream): Record<string, string> {
@@ -56,8 +57,8 @@ export function runSeed(seed: number, size: Size = DEFAULT_SIZE): Promise<Report
 /**
  * Runs a plan.
  *
- * Shapes: RunPlan → Report. `vars` override the default variables, for example to select a mutant. Each kill deploys the
- * next of `builds`.
+ * Shapes: RunPlan → Report. `vars` override the default variables, for example to select a mutant. Each kill deploys
+ * the next build in `builds`.
  * Errors: violations are returned; throws if the server cannot be started.
  */
 export async function runPlan(

@@ -7,7 +7,10 @@ type Event =
   | { readonly type: "tool_call"; readonly name: string; readonly args: string }
   | { readonly type: "pause"; readonly ms: number }
 
-/** Returns a `/script` message: one or two steps with tools, then a step with text. With `asks`, a call needs approval. */
+/**
+ * Returns a `/script` message with one or two steps that call tools, and then a step with text. With `asks`, one call
+ * needs approval.
+ */
 export function scriptWords(chance: Chance, id: string, asks: boolean): string {
   const steps: Event[][] = []
   const withTools = asks ? 1 : chance.between(1, 2)
@@ -20,14 +23,14 @@ export function scriptWords(chance: Chance, id: string, asks: boolean): string {
   return `/script ${JSON.stringify(steps)}`
 }
 
-/** Asks another agent, whose answer arrives after the turn has ended. */
+/** Returns a message that asks another agent, whose answer arrives after the turn has ended. */
 export function laterWords(chance: Chance, id: string): string {
   return askLater(chance.between(20, 500), id, createSpeech(chance, id))
 }
 
 /**
- * Like `laterWords`, after the given text. The other agent works for `ms` milliseconds. Its text is short, because other
- * turns may wait.
+ * Like `laterWords`, but with the given events first. The other agent works for `ms` milliseconds. Its answer is short,
+ * because other turns may be waiting.
  */
 export function askLater(ms: number, id: string, before: readonly Event[] = []): string {
   const research = [[createCall("probe_slow", { ms })], [{ type: "text_delta", delta: `${id}-there` }]]
@@ -45,7 +48,7 @@ function toolCall(chance: Chance, key: string): Event {
     case 2:
       return createCall("probe_fail", { how: chance.pick(["throw", "error"]) })
     case 3: {
-      // The call runs in another object, which is also killed; the call is then repeated.
+      // The call runs in another object. A kill stops that object too, and the call is then repeated.
       const steps = [[createCall("probe_slow", { ms: chance.between(5, 150) })], createSpeech(chance, `${key}-there`)]
       return createCall("agents_message", { agent: "researcher", message: `/script ${JSON.stringify(steps)}` })
     }

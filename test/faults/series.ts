@@ -4,9 +4,12 @@ import { DETECTED_BY, type Mutant, MUTANT_VARS, planFor } from "./mutant-plans.t
 import { type Report, runPlan, runSeed } from "./run.ts"
 import type { Rule } from "./violation.ts"
 
-/** A kill can miss a window of 50 ms on a busy machine, so each mutant gets several tries. */
+/** Maximum number of tries to detect a mutant, because on a busy machine a kill can miss a window of 50 ms. */
 export const TRIES = 5
-/** An event that a mutant suppresses never happens, so this timeout is shorter than the one for a busy server. */
+/**
+ * Timeout for an expected event, in milliseconds. It is shorter than in other runs, because an event that a mutant
+ * suppresses never happens.
+ */
 const PATIENCE_MS = 1_200
 
 export async function playUntil(faults: number, from: number, say: (line: string) => void): Promise<Report[]> {
@@ -23,7 +26,7 @@ export async function playUntil(faults: number, from: number, say: (line: string
   return reports
 }
 
-/** Returns the number of tries until a mutant was detected, or null if it was not. */
+/** Returns how many tries it took to detect a mutant, or null if no try detected it. */
 export async function triesToFind(mutant: Mutant): Promise<number | null> {
   const rules: readonly Rule[] = DETECTED_BY[mutant]
   for (let seed = 1; seed <= TRIES; seed++) {

@@ -15,8 +15,8 @@ export interface TestServer {
   port(): number
   token(): string
   /**
-   * Kills the process and starts the next one on the same state. In between, `inspect` can read the state. A concurrent
-   * call joins the first call; only the first call returns true.
+   * Kills the process and starts another one on the same state. In between, `inspect` can read the state. A call during
+   * a restart joins that restart and returns false.
    */
   crash(inspect?: () => void): Promise<boolean>
   /** Number of kills. */
@@ -26,11 +26,11 @@ export interface TestServer {
   /** Evicts an idle session from memory. */
   evict(session: string): Promise<void>
   createSession(): Promise<string>
-  /** A token of an owner of the tenant. */
+  /** Returns a token for an owner of the tenant. */
   ownerToken(): Promise<string>
-  /** A token for external producers of this session. */
+  /** Returns a token with which an external producer can answer in this session. */
   externalToken(session: string): Promise<string>
-  /** Stops the server. The state folder stays until `remove`. */
+  /** Stops the server. The state folder is kept until `remove` is called. */
   stop(): Promise<void>
   remove(): Promise<void>
 }
@@ -38,8 +38,8 @@ export interface TestServer {
 const START_TRIES = 5
 
 /**
- * With the variable MUTANT, the server runs that mutant instead of the production Worker. With `builds`, each kill is a
- * deploy: each process runs the next build of the list, cyclically.
+ * Starts a server. With the variable MUTANT, it runs that mutant instead of the production Worker. With `builds`, each
+ * kill acts as a deploy: the next process runs the next build in the list, cyclically.
  */
 export async function startServer(
   vars: Readonly<Record<string, string>>,
@@ -55,7 +55,7 @@ export async function startServer(
   let crashing: Promise<void> | null = null
   let evicting: Promise<void> = Promise.resolve()
   const restart = async (inspect: () => void): Promise<void> => {
-    // An eviction whose server is killed ends by its own timeout.
+    // If the server was killed, a pending eviction ends with its own timeout.
     await evicting
     kills += 1
     await cuecard.kill()
@@ -97,7 +97,7 @@ export async function startServer(
   }
 }
 
-/** Retries, because the port may be in use for a moment. */
+/** Starts the next process. Retries, because the port may still be in use for a moment. */
 async function startAgain(options: Parameters<typeof startCuecard>, tries = START_TRIES): Promise<Cuecard> {
   try {
     return await startCuecard(...options)

@@ -1,7 +1,7 @@
 /**
  * stored-budgets.ts: compares the budgets of a stopped server with its stored turns (SPEC BU8, BU9).
  *
- * count of each directory = total of its own ledger
+ * what each directory has counted = total of its own ledger
  * usage of a user's turns, and of all users' turns ≤ budget + turns that may begin after it is used up
  */
 
@@ -14,14 +14,17 @@ import { toPeriod } from "../../shared/usage/period.ts"
 import { MAX_UNCERTAIN_TURNS, MAX_UNRENEWED_TURNS, type UserAccount } from "../../shared/usage/user-account.ts"
 import { readAll } from "./usage-rows.ts"
 
-/** Maximum number of turns that run or have a lease when a user's budget is used up: MAX_UNCERTAIN_TURNS each (BU9). */
+/**
+ * Maximum number of turns that are running or have a lease when a user's budget is used up: MAX_UNCERTAIN_TURNS of each
+ * (BU9).
+ */
 const LEASED_TURNS = 2 * MAX_UNCERTAIN_TURNS
 
 /** The stored turns of a user's sessions. */
 export interface UserTurns {
   /** The usage of the turns that have ended. */
   readonly spent: Spending
-  /** Answers that run or wait. */
+  /** Number of answers that are running or waiting. */
   readonly running: number
   /** Ids of the stored messages, including queued ones. A message that is stored twice appears twice. */
   readonly messages: readonly string[]
@@ -50,7 +53,9 @@ export function readTurns(persist: string): Map<string, UserTurns> {
   return byUser
 }
 
-/** Returns the errors in the budgets below a state folder, which contains one tenant. The server must be stopped. */
+/**
+ * Returns the errors in the budgets of a state folder, which must contain a single tenant. The server must be stopped.
+ */
 export function findBudgetFaults(persist: string, { limitsOf, largest }: BudgetBounds): string[] {
   const found = readAll(persist, "Directory", findAccountFaults).flat()
   const turns = readTurns(persist)

@@ -1,5 +1,6 @@
 /**
- * tab.ts: one tab of a session: the page's own controller, socket, store and outbox, behind a proxy and on a faster clock.
+ * tab.ts: a tab of a session. It consists of the page's own controller, socket, store and outbox, behind a proxy and
+ * with a faster clock.
  *
  * server ⇄ proxy ⇄ TAB (HttpApi, SessionController) → the states that the tab showed
  */
@@ -45,14 +46,14 @@ export interface Tab {
   messages(): readonly WireMessage[]
   /** Every state that the tab has shown, by message id. */
   readonly shown: ReadonlyMap<string, readonly WireMessage[]>
-  /** Number of pages that the tab loaded because its state did not match the server. */
+  /** Number of times that the tab reloaded history because its state did not match the server's. */
   resets(): number
   /** Sends a frame directly on the open socket, if there is one. */
   say(frame: ClientFrame): boolean
   /** Closes the tab and reopens it with the state that the browser stored. */
   reopen(): void
   close(): void
-  /** Resolves to true once the condition holds, or to false on timeout. The condition is checked at every frame. */
+  /** Resolves to true once the condition holds, or to false on timeout. The condition is checked after every frame. */
   until(holds: () => boolean, ms: number): Promise<boolean>
 }
 
@@ -131,7 +132,7 @@ export function openTab(deps: TabDeps): Tab {
     api.getHistoryPage = async (id, limit, before): Promise<HistoryPage> => {
       const page = await readPage(id, limit, before)
       pages += 1
-      // The controller applies the page with this promise.
+      // The controller applies the page when this promise resolves.
       setTimeout(() => recordStates(controller), 0)
       return page
     }
@@ -195,7 +196,7 @@ function createClock() {
   }
 }
 
-/** Interval for conditions that no frame triggers, in milliseconds. */
+/** Interval between checks of conditions that can change without a frame, in milliseconds. */
 const POLL_MS = 10
 
 export function untilTrue(holds: () => boolean, ms: number, watchers: Set<() => void> = new Set()): Promise<boolean> {

@@ -49,7 +49,7 @@ export function tableOf(total: Total): string {
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value.padStart(7)}`).join("\n")
 }
 
-/** Lists each violation, with the command that repeats its seed. */
+/** Lists each violation, with the command that runs its seed again. */
 export function violationLines({ violations }: Total): string {
   return violations
     .map(({ seed, violation: { rule, session, detail } }) => `FAULT_SEED=${seed} ${session}: ${RULES[rule]}: ${detail}`)

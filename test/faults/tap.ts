@@ -1,7 +1,8 @@
 /**
  * tap.ts: observes one socket and checks the order of its frames.
  *
- * Every numbered frame names the previous seq of this socket, seqs only increase, and live frames have no gaps.
+ * Every numbered frame must name the previous seq of this socket, seqs must only increase, and live frames must have no
+ * gaps.
  */
 
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
@@ -16,7 +17,7 @@ export type Answered = Extract<ServerFrame, { type: "ack" | "error" }>
 export interface Tap {
   /** Handles a frame from the client. */
   sent(text: string): void
-  /** Handles a frame from the server, as text. Returns the parsed frame if it is valid. */
+  /** Handles a frame from the server, given as text. Returns the parsed frame, or null if the frame is invalid. */
   received(text: string): ServerFrame | null
 }
 
@@ -27,16 +28,22 @@ export interface TapDeps {
 }
 
 /**
- * A server handles the frames of one socket in order and answers each frame before the next, so the n-th answer belongs to
- * the n-th frame. An unsolicited hello announces a new epoch. It is sent once, and only to a socket that had a hello.
+ * Creates a tap. A server must handle the frames of one socket in order and answer each frame before the next, so the
+ * n-th answer belongs to the n-th frame. An unsolicited hello announces a new epoch. The server may send it only once,
+ * and only to a socket that has already had a hello.
  */
 export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
-  /** Frames without an answer, oldest first. */
+  /** Frames that have not been answered yet, oldest first. */
   const unanswered: ClientFrame[] = []
-  /** The last seq of this socket; null before the first hello, and between the announcement of a new epoch and the next hello. */
+  /**
+   * The last seq on this socket; null before the first hello, and from the announcement of a new epoch until the next
+   * hello.
+   */
   let last: number | null = null
   let epoch = ""
-  /** The seq of the session at the hello of this socket. Frames up to it are a replay; later frames are live. */
+  /**
+   * The session's seq when this socket's hello was answered. Frames up to this seq are a replay; later frames are live.
+   */
   let welcomed = 0
   /** Number of received fragments of the current seq. */
   let pieces = 0
@@ -63,7 +70,7 @@ export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
       if (first?.type === "hello" || (frame.type === "error" && frame.code === "internal")) unanswered.shift()
       return
     }
-    const at = unanswered.findIndex((one) => idOf(one) === frame.id)
+    const at = unanswered.findIndex((sent) => idOf(sent) === frame.id)
     if (at !== 0) report("answers_in_order", `${frame.id} is answered before ${idOf(first)}`)
     const [own] = at < 0 ? [] : unanswered.splice(0, at + 1).slice(-1)
     if (own !== undefined) onAnswer(own, frame)
@@ -102,7 +109,7 @@ export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
   }
 }
 
-/** Returns the id that the answer to a frame carries, or null if it carries none. */
+/** Returns the id that the answer to a frame must carry, or null if that answer carries none. */
 function idOf(frame: ClientFrame | undefined): string | null {
   switch (frame?.type) {
     case "send":

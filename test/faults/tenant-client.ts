@@ -6,11 +6,14 @@ import { readBuild } from "../../testing/built-worker.ts"
 import type { Chance } from "./chance.ts"
 import type { TestServer } from "./server.ts"
 
-/** For `expect.poll`. */
+/** Options for `expect.poll`. */
 export const WAIT = { timeout: 90_000, interval: 100 }
 
 const KILLS = 4
-/** Ten seconds: a restart on a busy machine can take this long. */
+/**
+ * Maximum number of attempts to send a request. Together they take ten seconds, because a restart on a busy machine can
+ * take that long.
+ */
 const MAX_TRIES = 100
 
 export const OPERATOR = readBuild().vars["OPERATOR_SECRET"] ?? ""
@@ -25,7 +28,7 @@ export function tokenOf(tenant: string, user: string, role: string): Promise<str
   return dated.sign(new TextEncoder().encode(readBuild().vars["JWT_SECRET"]))
 }
 
-/** Retries a request while the server is being killed, until the whole response has arrived. */
+/** Sends a request, and retries while the server is being killed, until the whole response has arrived. */
 export async function sendRequest(
   server: TestServer,
   path: string,
@@ -58,7 +61,9 @@ export async function killUntil(server: TestServer, chance: Chance, isDone: () =
   await expect.poll(isDone, WAIT).toBe(true)
 }
 
-/** Creates sessions of a user. Every fifth session has a question and an answer that contain `word`. Returns the ids. */
+/**
+ * Creates sessions of a user. Every fifth session has a question and an answer that contain `word`. Returns the ids.
+ */
 export async function fillSessions(
   server: TestServer,
   tenant: string,

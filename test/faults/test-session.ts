@@ -17,12 +17,12 @@ import { createMemoryStorage, openTab, type Tab } from "./tab.ts"
 import type { Answered } from "./tap.ts"
 import type { Rule, Violation } from "./violation.ts"
 
-/** The record of one message, or of a command that creates one. */
+/** The record of one message, or of a command that creates a message. */
 export interface LedgerEntry {
   readonly id: string
   /** The text of a user message; null for an answer. */
   readonly content: string | null
-  /** The seqs of its acknowledgements. */
+  /** The seqs with which it was acknowledged. */
   readonly acks: number[]
   readonly refusals: string[]
 }
@@ -32,17 +32,20 @@ export interface TestSession {
   readonly plan: SessionPlan
   readonly tabs: readonly Tab[]
   readonly ledger: Map<string, LedgerEntry>
-  /** The exchanges with a cancel request. */
+  /** The exchanges for which a cancel was requested. */
   readonly cancelRequested: Set<string>
   /** The exchanges whose cancel request was accepted or refused. */
   readonly cancelAnswered: Set<string>
-  /** The accepted cancels: each exchange with its acknowledged seqs. */
+  /** The accepted cancels, as the acknowledged seqs by exchange. */
   readonly cancelled: Map<string, number[]>
-  /** The withdrawals: the ids of the command and of the withdrawn message. */
+  /** The withdrawals, as the id of the withdrawn message by the id of the command. */
   readonly withdrawals: Map<string, string>
   /** The independent clients: one receives live frames, the other only whole messages. */
   readonly observers: readonly Observer[]
-  /** The status that the server reported to the producer of an external answer, by its id; null if it reported none. */
+  /**
+   * The status of each external answer that the server reported to its producer, by message id; null if none was
+   * reported.
+   */
   readonly produced: Map<string, string | null>
   /** The uploaded file of each message that was sent with one. */
   readonly files: Map<string, string>
@@ -75,12 +78,15 @@ export interface Host {
 /** Factor for the time limits of the server. */
 export const TIME_SCALE = 0.04
 
-/** Longest wait for a response, and for the end of all turns, in milliseconds. */
+/** Maximum wait for a response, and for all turns to end, in milliseconds. */
 export const TURN_END_MS = 30_000
 /** Interval between retries of a request while the server is down, in milliseconds. */
 export const RETRY_MS = 30
 
-/** Codes that refuse a message or command itself. Other refusals with its id concern a cancel of its exchange. */
+/**
+ * Error codes that refuse a message or command itself. A refusal with the same id but another code concerns a cancel of
+ * the exchange.
+ */
 const OWN_REFUSALS: ReadonlySet<string> = new Set([
   "queue_full",
   "message_empty",
@@ -184,14 +190,14 @@ export function answerIn(tab: Tab, id: string): WireMessage | undefined {
   return tab.messages().findLast((message) => message.exchange_id === id && message.role === "assistant")
 }
 
-/** Whether a tab has seen the end of the turn, or its message was refused or withdrawn. */
+/** Returns whether a tab has seen the end of the turn, or its message was refused or withdrawn. */
 export function isTurnOver(session: TestSession, id: string): boolean {
   if ((session.ledger.get(id)?.refusals.length ?? 0) > 0) return true
   if (session.tabs.some((tab) => tab.shown.has(id) && !tab.messages().some((message) => message.id === id))) return true
   return session.tabs.some((tab) => isEnded(answerIn(tab, id)?.status ?? "running"))
 }
 
-/** Whether the tab shows no running or queued turn. */
+/** Returns whether the tab shows no running or queued turn. */
 export function hasNoOpenTurn(tab: Tab): boolean {
   return tab.messages().every(({ status }) => isEnded(status))
 }

@@ -1,5 +1,6 @@
 /**
- * upstream.ts: the loopback servers of a run: an OpenAI-compatible model that fails on demand, and a side effect counter.
+ * upstream.ts: the loopback servers of a run: an OpenAI-compatible model that fails on demand, and a counter of side
+ * effects.
  *
  * The last user message selects the play: `play <name> <tag>`. `POST /effect/<key>/<call id>` counts one effect.
  */
@@ -43,11 +44,11 @@ interface PlayRequest {
   readonly tag: string
   /** The tool results since the last user message. */
   readonly results: readonly string[]
-  /** Number of earlier requests for this step. */
+  /** Number of earlier requests for the same step. */
   readonly before: number
 }
 
-/** Calls `onFault` once for each turn in which a fault is played. */
+/** Starts the servers. `onFault` is called once for each turn in which a fault is played. */
 export async function startUpstream(onFault: (play: Play) => void): Promise<Upstream> {
   const effects = new Map<string, number>()
   const counts = new Map<string, number>()
@@ -107,7 +108,7 @@ export function playIn(words: string): { readonly play: Play; readonly tag: stri
   return name === undefined || tag === undefined ? null : { play: name as Play, tag }
 }
 
-/** Content is either a string or a list of parts. */
+/** Returns the text of a message's content, which is either a string or a list of parts. */
 function wordsOf(content: unknown): string {
   if (typeof content === "string") return content
   if (!Array.isArray(content)) return ""

@@ -1,4 +1,7 @@
-/** usage-ledgers.test.ts: after turns, lost calls and restarts in any order, the tenant's total is the sum of all turns. */
+/**
+ * usage-ledgers.test.ts: checks that the tenant's total is the sum of all turns, after turns, lost calls and restarts
+ * in any order.
+ */
 
 import { DatabaseSync } from "node:sqlite"
 import fc from "fast-check"
@@ -14,7 +17,7 @@ import { sqlOf } from "./rows.ts"
 
 const SESSIONS = 2
 
-/** The longest time for which a call can be on its way, in milliseconds. */
+/** Maximum time for which a call can be in transit, in milliseconds. */
 const LATEST_MS = 20 * 60 * 60_000
 
 function openSql(tables: string): SqlStorage {
@@ -25,15 +28,15 @@ function openSql(tables: string): SqlStorage {
 
 type Reach = "arrives" | "response_lost" | "request_lost"
 
-/** A sent batch, and the time that had passed on the clock when it was sent. */
+/** A batch that was sent, and how much time had passed before that. */
 interface SentBatch {
   readonly batch: UsageReport
   readonly elapsedMs: number
 }
 
 /**
- * A tenant with one user, whose calls get lost or arrive again on request. Each object can lose its memory, but keeps its
- * rows. The user can be erased, and is recreated by the next turn.
+ * A model of a tenant with one user. On request, calls between the objects get lost or arrive twice, and an object
+ * loses its memory but keeps its rows. The user can be erased, and is recreated by the next turn.
  */
 class LedgerModel {
   readonly #sessionSql = Array.from({ length: SESSIONS }, () => openSql(SESSION_USAGE_TABLE))
@@ -94,7 +97,7 @@ class LedgerModel {
     this.spentByUser = NO_USAGE
   }
 
-  /** A batch that was sent earlier arrives once more. */
+  /** Delivers a batch that was sent earlier once more. */
   deliverLate(choice: number): void {
     const late = this.#sent.filter(({ elapsedMs }) => this.#elapsedMs - elapsedMs < LATEST_MS)
     const found = late[choice % Math.max(1, late.length)]
@@ -188,13 +191,13 @@ async function performAct(model: LedgerModel, act: Act): Promise<void> {
   }
 }
 
-test("[MT5] [MT6] [MT7] [MT8] [MT15] whatever gets lost or arrives late, the totals of the user and the tenant end up as the sum of all turns", async () => {
+test("[MT5] [MT6] [MT7] [MT8] [MT15] whatever gets lost or arrives late, the user's and the tenant's totals end up equal to the sum of all turns", async () => {
   await assertPropertyAsync(
     fc.asyncProperty(fc.array(actArbitrary, { maxLength: 40 }), async (acts) => {
       const model = new LedgerModel()
       for (const act of acts) await performAct(model, act)
       for (let i = 0; i < SESSIONS; i++) {
-        // A report may be in progress. Later usage is sent with the next one.
+        // Report twice, because a report may already be in progress. Later usage is sent with the next report.
         model.report(i, "arrives")
         model.report(i, "arrives")
       }
@@ -210,7 +213,7 @@ test("[MT5] [MT6] [MT7] [MT8] [MT15] whatever gets lost or arrives late, the tot
   )
 })
 
-test("[MT15] even the first batch of a user can arrive after the erasure, and is attributed to no user", () => {
+test("[MT15] a user's first batch that arrives only after the erasure is attributed to no user", () => {
   const tenant = new TenantUsage(openSql(`${TENANT_USAGE_TABLES}; ${ENDED_USER_LEDGERS}`))
   const now = Date.parse("2026-01-31T23:00:00Z")
   const entry = { ...NO_USAGE, day: "2026-01-31", provider: "a", model: "big", agent: "general", calls: 1, input: 5 }

@@ -35,7 +35,7 @@ export interface UsageSums {
   readonly tenants: UsageTotals
 }
 
-/** Returns the errors in the sums below a state folder. The server must be stopped. */
+/** Returns the errors in the usage sums of a state folder. The server must be stopped. */
 export function findUsageFaults(persist: string): string[] {
   const { turns, directories, batches, tenants } = readUsageSums(persist)
   return [
@@ -45,9 +45,10 @@ export function findUsageFaults(persist: string): string[] {
 }
 
 /**
- * The same check if an earlier release, which has no ledgers, ran some of the turns. That release removes the trace of a
- * turn that it ends, so this release ended every turn with a trace, and such a turn counts. A turn with usage but no trace
- * was run by both releases: it counts as a whole if this release ended it, and otherwise not at all.
+ * Like `findUsageFaults`, but for turns of which an earlier release without ledgers ran some. The earlier release
+ * removes the trace of each turn that it ends. So a turn with a trace was ended by this release, and is counted. A turn
+ * with usage but no trace was run by both releases. It is counted as a whole if this release ended it, and otherwise
+ * not at all.
  */
 export function findMixedUsageFaults(persist: string): string[] {
   const { traced, untraced, directories, batches, tenants } = readUsageSums(persist)
@@ -62,7 +63,10 @@ function findDifference(name: string, one: UsageTotals, other: UsageTotals): str
   return a === b ? [] : [`${name}: ${a} and ${b}`]
 }
 
-/** Whether a sum equals a start plus some of the parts. Sums only grow, so most branches end early. */
+/**
+ * Returns whether `whole` equals `start` plus some of the parts. Sums only grow, so most branches of the search end
+ * early.
+ */
 export function isSumOfSome(whole: UsageTotals, start: UsageTotals, parts: readonly UsageTotals[]): boolean {
   const keys = Object.keys(NO_USAGE) as (keyof UsageTotals)[]
   if (keys.every((key) => start[key] === whole[key])) return true
@@ -79,7 +83,7 @@ export function readUsageSums(persist: string): UsageSums {
   const added = new Map(tenants.flatMap(({ received: own }) => own))
   const turns = sessions.flatMap(({ turns: own }) => own)
   const unreceivedReports = sessions.flatMap(({ ledger }) => (ledger === null ? [] : listUnreceived(ledger, received)))
-  // A directory's totals include a batch as soon as it begins.
+  // A directory's totals include a batch as soon as the batch is begun.
   const unreceivedBatches = directories.flatMap(({ batch }) => (batch === null ? [] : listUnreceived(batch, added)))
   return {
     turns: sumTotals(turns.map(({ totals }) => totals)),
@@ -91,7 +95,7 @@ export function readUsageSums(persist: string): UsageSums {
   }
 }
 
-/** Returns the part of a ledger that a receiver does not have. */
+/** Returns the entries of a ledger that its receiver does not have yet. */
 function listUnreceived({ ledger, n, sending, unsent }: Ledger, received: ReadonlyMap<string, number>): UsageTotals[] {
   return (received.get(ledger) ?? 0) < n ? [sending, unsent] : [unsent]
 }
@@ -104,7 +108,7 @@ function parseEntries(json: unknown): UsageTotals {
   return sumTotals(JSON.parse(String(json)) as UsageTotals[])
 }
 
-/** Visits the database of each object of a class, if it has tables for usage. The server must be stopped. */
+/** Reads the database of each object of a class, if that database has usage tables. The server must be stopped. */
 export function readAll<T>(persist: string, name: string, read: (database: DatabaseSync) => T): T[] {
   const folder = join(persist, "do", `cuecard-${name}`)
   const files = existsSync(folder) ? readdirSync(folder) : []

@@ -1,4 +1,7 @@
-/** usage.test.ts: after kills, the ledgers equal the sums of the turns; the check itself finds a wrong sum. */
+/**
+ * usage.test.ts: checks that the ledgers equal the sums of the turns after kills, and that this check detects a wrong
+ * sum.
+ */
 
 import { expect, test } from "vitest"
 import { NO_USAGE } from "../../shared/usage/usage-totals.ts"
@@ -9,7 +12,7 @@ import { findUsageFaults, readAll, readUsageSums } from "./usage-rows.ts"
 
 const SEED = 41
 
-/** A turn with a tool between two calls of the model. */
+/** A turn with a tool call between two model calls. */
 const CONTENT = `/script ${JSON.stringify([
   [
     { type: "tool_call", name: "weather", args: '{"location":"Oslo"}' },
@@ -38,7 +41,7 @@ test("[MT5] [MT6] a server that is killed at random times between and within tur
       }).catch(() => {})
     }
     for (let i = 0; i < 4; i++) {
-      // Sends more messages than a batch has reports. They queue, and a kill hits somewhere between them.
+      // Send more messages than a batch has reports. The messages are queued, and a kill hits somewhere between them.
       await Promise.all([...sessions, ...sessions, ...sessions, ...sessions].map(send))
       await new Promise((resolve) => setTimeout(resolve, chance.int(1_000)))
       await server.crash()
@@ -48,7 +51,7 @@ test("[MT5] [MT6] a server that is killed at random times between and within tur
       const { sessions: listed } = (await response.json()) as { sessions: { running: boolean }[] }
       return listed.every(({ running }) => !running)
     }
-    // Opening a session resumes the work that a kill interrupted.
+    // Open each session, because that resumes the work that a kill interrupted.
     for (const session of sessions) {
       await fetch(`${server.url()}/v1/sessions/${session}/conversation/recent`, { headers: headers() })
     }

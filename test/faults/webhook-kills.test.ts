@@ -1,9 +1,9 @@
 /**
- * webhook-kills.test.ts: kills a real server during the calls of a webhook tool of a real service.
+ * webhook-kills.test.ts: kills a real server during calls to the webhook tool of a real service.
  *
- * The service applies a call once by its id, as docs/webhook-tools.md requires, and answers some calls later. Every call must
- * take effect exactly once, and its result must be in the answer, unless the turn was cut off before the call. The same
- * service answers the questions of an agent.
+ * The service applies each call id only once, as docs/webhook-tools.md requires, and answers some calls later. Every
+ * call must take effect exactly once, and its result must be in the answer, unless the turn was cut off before the
+ * call. The same service also answers the questions to an agent.
  */
 
 import { randomInt } from "node:crypto"
@@ -22,7 +22,7 @@ import type { WebhookCall, WebhookQuestion } from "../support/upstream-webhook.t
 
 const KILLS = IS_LONG ? 100 : IS_FULL ? 16 : 5
 const QUESTION_KILLS = IS_LONG ? 50 : IS_FULL ? 8 : 3
-/** A card for `probe_json`, whose button calls the tool of the service. */
+/** A card for `probe_json` with a button that calls the service's tool. */
 const OFFER_CARD = {
   for: "probe_json",
   title: "Offer",
@@ -37,7 +37,7 @@ afterAll(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup()
 })
 
-/** A service with one tool, `book`, which also answers the questions of the agent `desk`. */
+/** A service with one tool, `book`. It also answers the questions to the agent `desk`. */
 class BookingService {
   readonly #server: Server
   /** How often each booking took effect. */
@@ -84,7 +84,7 @@ class BookingService {
     await this.#sendLater(data, result)
   }
 
-  /** The text of a question is its number. Every second answer is streamed. */
+  /** Answers a question, whose text is its number. Every second answer is streamed. */
   #answerQuestion(id: string, question: WebhookQuestion, reply: ServerResponse): void {
     const { text: n } = question
     if (!this.#done.has(id)) this.effects.set(n, (this.effects.get(n) ?? 0) + 1)
@@ -94,7 +94,9 @@ class BookingService {
     void this.#streamAnswer(question)
   }
 
-  /** Repeats the records until the server has the last one. Records that it already has are skipped (SPEC EX9). */
+  /**
+   * Repeats the records until the server has the last one. The server skips the records that it already has (SPEC EX9).
+   */
   async #streamAnswer({ id, session, token, text: n }: WebhookQuestion): Promise<void> {
     const records = [
       { n: 1, type: "text_delta", delta: "Answer " },
@@ -164,7 +166,10 @@ async function openBookings(): Promise<Stage> {
   return Object.assign(stage, { service })
 }
 
-/** A kill before the call was stored as running ends the turn (SPEC FS9). The call was then never sent. */
+/**
+ * Expects exactly one effect. If the kill came before the call was stored as running, the turn has ended (SPEC FS9) and
+ * the call must never have been sent.
+ */
 function expectOneEffect({ service }: Stage, answer: Awaited<ReturnType<typeof sendAndKill>>, n: number): void {
   const isCut = answer?.reason === "process_restart"
   const booked = { name: "book", status: "ok", result: JSON.stringify({ booked: n }) }
@@ -179,7 +184,7 @@ test("[TW3] [TW5] each effect happens once, whenever the server is killed", { ti
       [{ type: "tool_call", name: "book", args: JSON.stringify({ n }) }],
       [{ type: "text_delta", delta: "Booked." }],
     ]
-    // Half of the kills come when the service has received the call, however slow the machine is.
+    // Half of the kills come once the service has received the call, however slow the machine is.
     const moment = n % 4 < 2 ? once(stage.service.events, "booked") : waitAtRandom()
     const answer = await sendAndKill(stage, { id: `q${n}`, content: `/script ${JSON.stringify(steps)}` }, moment)
     expectOneEffect(stage, answer, n)
@@ -204,7 +209,7 @@ test("[KA3] a click on a card makes its call once, whenever the server is killed
     const call_id = card?.type === "rich" ? (card.call_id ?? "") : ""
     const click = { content: "", action: { call_id, name: "book" } }
     expectOneEffect(stage, await sendAndKill(stage, { id: `c${n}`, ...click }), n)
-    // Once the action has been done, another click is refused.
+    // Once the action has been performed, another click is refused.
     if (service.effects.has(String(n)))
       await expect(ada.send("POST", `/v1/sessions/${session}/messages`, { id: `d${n}`, ...click })).rejects.toThrow(
         "done",

@@ -1,5 +1,6 @@
 /**
- * worker-builds.ts: bundles an entry of this folder in place of the production Worker. Everything else comes from dist/.
+ * worker-builds.ts: bundles an entry of this folder in place of the production Worker. Everything else comes from
+ * dist/.
  */
 
 import { fileURLToPath } from "node:url"
@@ -8,12 +9,12 @@ import { type Build, readBuild } from "../../testing/built-worker.ts"
 
 const bundles = new Map<string, Promise<Build>>()
 
-/** The Worker with the bug named by the variable MUTANT. */
+/** Builds the Worker with the bug that the variable MUTANT names. */
 export function buildMutants(): Promise<Build> {
   return buildEntry("mutant-worker")
 }
 
-/** The Worker that stops at a chosen write or call, so that it can be killed there. */
+/** Builds the Worker that stops at a chosen write or call, so that it can be killed there. */
 export function buildKillPoints(): Promise<Build> {
   return buildEntry("kill-points-worker")
 }
@@ -45,7 +46,7 @@ async function bundleWorker(name: string, main: string): Promise<string> {
     },
   })
   const chunks = (Array.isArray(output) ? output : [output]).flatMap((one) => ("output" in one ? one.output : []))
-  const [chunk] = chunks.filter((one) => one.type === "chunk")
+  const [chunk] = chunks.filter((chunk) => chunk.type === "chunk")
   if (chunk === undefined || chunks.length !== 1) throw new Error(`${name}.ts is not one module`)
   return chunk.code
 }

@@ -1,4 +1,4 @@
-/** agent-records.test.ts: messages between agents, as segments and as records. */
+/** agent-records.test.ts: tests messages between agents, as segments and as records. */
 
 import { describe, expect, test } from "vitest"
 import { createAssembler } from "../../shared/ingest/assembler.ts"
@@ -18,8 +18,8 @@ function readBack(records: readonly object[]): { messages: Message[]; late: stri
   })
   const all = [...taken, ...assembler.end()]
   return {
-    messages: all.flatMap((one) => (one.kind === "message" ? [one.message] : [])),
-    late: all.flatMap((one) => (one.kind === "late" ? [`${one.id} ${JSON.stringify(one.events)}`] : [])),
+    messages: all.flatMap((item) => (item.kind === "message" ? [item.message] : [])),
+    late: all.flatMap((item) => (item.kind === "late" ? [`${item.id} ${JSON.stringify(item.events)}`] : [])),
   }
 }
 
@@ -166,7 +166,7 @@ describe("a callback that arrives in the middle of an answer", () => {
     ])
   })
 
-  test("[IR7] can be repeated as the question of the next turn, which is joined to the same call", () => {
+  test("[IR7] can be repeated as the question of the next turn; the question is joined to the same call", () => {
     const { messages } = readBack([
       ...asked,
       { type: "agent_callback", responseId: "x1", text: "Found." },

@@ -1,4 +1,4 @@
-/** apply-ops.test.ts: the effect of each op, and ops that are refused. */
+/** apply-ops.test.ts: tests the effect of each op, and ops that are refused. */
 import { describe, expect, test } from "vitest"
 import { apply } from "../../shared/protocol/apply-ops.ts"
 import type { Op, Segment } from "../../shared/protocol/segment.ts"

@@ -1,4 +1,7 @@
-/** assembler-bounds.test.ts: imported answers and turns of any size are bounded in memory and in the cost of folding. */
+/**
+ * assembler-bounds.test.ts: tests that imported answers and turns of any size need bounded memory and a bounded number
+ * of folding steps.
+ */
 
 import { describe, expect, test, vi } from "vitest"
 import {
@@ -25,7 +28,10 @@ import type { StreamRecord } from "../../shared/protocol/record.ts"
 const BASE = { responseId: "a", timestamp: "2026-01-01T00:00:00.000Z" }
 const question: StreamRecord = { type: "user_message", ...BASE, responseId: "q", text: "go" }
 
-/** Assembles a question and records. Returns the answers, and how many of them were complete before the end of the file. */
+/**
+ * Assembles a question and the records. Returns the answers, and how many of them were complete before the end of the
+ * file.
+ */
 function assembleRecords(records: Iterable<StreamRecord>): {
   readonly answers: AssembledMessage[]
   readonly early: number
@@ -54,7 +60,7 @@ const callRecord = (n: number): StreamRecord => {
 const timeOf = (n: number): string => new Date(Date.parse(BASE.timestamp) + n).toISOString()
 
 describe("a large turn", () => {
-  test("[RE41] with many answers is closed in between, and keeps them all under its question's exchange", () => {
+  test("[RE41] with many answers is closed in between, and keeps all answers under its question's exchange", () => {
     const count = 5 * MAX_OPEN_ANSWERS
     const { answers, early } = assembleRecords(
       createMany(count, (n) => ({ type: "text_delta", ...BASE, responseId: `a${n}`, delta: `${n}` })),
@@ -79,8 +85,8 @@ describe("a large turn", () => {
 describe("callbacks in an open answer", () => {
   const callback: StreamRecord = { type: "agent_callback", timestamp: BASE.timestamp, responseId: "x", text: "late" }
 
-  // Work proportional to calls times callbacks would take minutes.
-  test("[RE41] cost the same, no matter how many of its calls wait", () => {
+  // If the work were proportional to the number of calls times the number of callbacks, this would take minutes.
+  test("[RE41] take the same work, no matter how many calls of the answer are waiting", () => {
     const waiting = createMany(40_000, (n): StreamRecord => {
       const result = { mode: "async", status: "queued", responseId: `q${n}` }
       return { type: "tool_result", ...BASE, callId: `c${n}`, ok: true, result }
@@ -122,7 +128,7 @@ describe("a large answer", () => {
     }
   })
 
-  test("[RE36] counts a call over its limit once, with its result, and only a different second result", () => {
+  test("[RE36] counts a call over the limit once, together with its result, and counts a second result only if it differs", () => {
     const calls = createMany(MAX_IMPORTED_CALLS + 100, callRecord)
     const createResult = (n: number, text: string): StreamRecord => {
       return { type: "tool_result", ...BASE, callId: `c${n}`, ok: true, result: text }
@@ -156,7 +162,7 @@ describe("a large answer", () => {
     )
   })
 
-  test("[RE36] has no more parts than its limit, however they are separated", () => {
+  test("[RE36] has no more parts than its limit, however the parts are separated", () => {
     const ends = ["text_done", "thinking_start"] as const
     for (const type of ends) {
       const pairs = createMany(MAX_IMPORTED_PARTS + 50, (): StreamRecord[] => [

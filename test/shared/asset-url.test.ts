@@ -1,4 +1,4 @@
-/** asset-url.test.ts: recognising the URLs of our own assets and canvases. */
+/** asset-url.test.ts: tests which URLs are recognised as those of our own assets and canvases. */
 import { expect, test } from "vitest"
 import { assetUrl, canvasUrl, parseOwnUrl } from "../../shared/protocol/asset-url.ts"
 

@@ -1,4 +1,4 @@
-/** audit-file.test.ts: `npm run audit -- verify` finds changes in an exported audit log. */
+/** audit-file.test.ts: tests that `npm run audit -- verify` detects changes in an exported audit log. */
 
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
@@ -21,7 +21,10 @@ import { assertPropertyAsync } from "../support/seeded.ts"
 
 const hashText = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-/** Returns an export of the entries up to `count`. With `removed`, the first ones are missing and an entry records that. */
+/**
+ * Returns an export of the entries up to `count`. With `removed`, the first entries are missing, and an entry records
+ * their removal.
+ */
 function createFile(count: number, tenant = "acme", removed?: AuditHead): string[] {
   const base = removed ?? { seq: 0, hash: hashText(encodeAuditGenesis(tenant)) }
   const entries: AuditEntry[] = []
@@ -69,7 +72,7 @@ test("[AL12] an unchanged file is verified, with or without a saved head", async
   expect(await verifyAuditFile(createFile(3), HEAD)).toMatchObject({ ok: false })
 })
 
-test("[AL12] a missing, moved or repeated line and another tenant's first line are found", async () => {
+test("[AL12] a missing, moved or repeated line and another tenant's first line are detected", async () => {
   const removeLine = (index: number): string[] => FILE.filter((_line, n) => n !== index)
   expect(await verifyAuditFile(removeLine(0))).toMatchObject({ ok: false, line: 1 })
   expect(await verifyAuditFile(removeLine(5))).toEqual({ ok: false, line: 6, because: "entry 5 is missing" })
@@ -83,7 +86,7 @@ test("[AL12] a missing, moved or repeated line and another tenant's first line a
   expect(await verifyAuditFile([])).toMatchObject({ ok: false, line: 1 })
 })
 
-test("[AL12] a missing beginning is found, unless an entry records that the server removed it", async () => {
+test("[AL12] a missing beginning is detected, unless an entry records that the server removed it", async () => {
   const [header, third] = [JSON.parse(FILE[0] ?? ""), JSON.parse(FILE[3] ?? "")]
   const cut = { ...header, base: { seq: 3, hash: third.hash } }
   const because = "no entry says that the entries up to 3 were removed"
@@ -93,13 +96,13 @@ test("[AL12] a missing beginning is found, unless an entry records that the serv
   const removed = { seq: 3, hash: third.hash }
   const pruned = createFile(9, "acme", removed)
   expect(await verifyAuditFile(pruned)).toMatchObject({ ok: true, entries: 6 })
-  // The entry records a different beginning.
+  // Here, the entry records a different beginning.
   const fifth = JSON.parse(pruned[2] ?? "")
   const later = { ...JSON.parse(pruned[0] ?? ""), base: { seq: fifth.seq, hash: fifth.hash } }
   expect(await verifyAuditFile([JSON.stringify(later), ...pruned.slice(3)])).toMatchObject({ ok: false, line: 2 })
 })
 
-test("[AL12] one changed character of an entry is found", async () => {
+test("[AL12] a single changed character in an entry is detected", async () => {
   await assertPropertyAsync(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 9 }),
@@ -116,7 +119,7 @@ test("[AL12] one changed character of an entry is found", async () => {
   )
 })
 
-test("[AL12] the command prints the bad line, and its exit code says whether there is one", () => {
+test("[AL12] the command prints the bad line, and its exit code states whether there is one", () => {
   const folder = mkdtempSync(join(tmpdir(), "cuecard-audit-"))
   try {
     const runCommand = (lines: readonly string[]): string => {

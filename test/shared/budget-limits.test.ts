@@ -1,4 +1,4 @@
-/** budget-limits.test.ts: accepted limits, and the strictest of several. */
+/** budget-limits.test.ts: tests which limits are accepted, and which of several limits is the strictest. */
 
 import fc from "fast-check"
 import * as v from "valibot"
@@ -62,7 +62,7 @@ test("[BU2] a change names the tenant, roles and users, and at most MAX_USER_BUD
   expect(refused.map((change) => v.is(budgetChangeSchema, change))).toEqual(refused.map(() => false))
 })
 
-test("[BU4] the strictest limit counts; of equal limits, the narrower one counts", () => {
+test("[BU4] the strictest limit applies, and if limits are equal, the narrower one", () => {
   assertProperty(
     fc.property(limits, limits, limits, fc.constantFrom(...BUDGET_NAMES), (tenant, role, user, budget) => {
       const set = [user[budget], role[budget], tenant[budget]].filter((limit) => limit !== undefined)
@@ -73,7 +73,7 @@ test("[BU4] the strictest limit counts; of equal limits, the narrower one counts
   )
 })
 
-test("[BU4] the tenant's limit is shared, so it counts in addition to the strictest limit of role and user", () => {
+test("[BU4] the tenant's limit is shared, so it applies in addition to the stricter one of the role's and the user's limits", () => {
   const all = {
     tenant: { tokens_per_day: 5 },
     role: { tokens_per_day: 9 },

@@ -1,4 +1,4 @@
-/** budget-meter.test.ts: meters, and a user's account. */
+/** budget-meter.test.ts: tests meters and a user's account. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -76,7 +76,7 @@ describe("meters", () => {
     )
   })
 
-  test("[BU5] of several budgets that are used up, the one that lasts longest is named", () => {
+  test("[BU5] if several budgets are used up, the one that resets last is named", () => {
     const meters = [
       createMeter("tokens_per_day", 5, 5),
       createMeter("cost_per_month", 0),
@@ -136,7 +136,7 @@ describe("accounts", () => {
     expect(leaseNextTurn(account, [], NOON).turns).toBe(0)
   })
 
-  test("[BU8] a response of the tenant from before midnight does not restore yesterday's spending", () => {
+  test("[BU8] a response that the tenant sent before midnight does not restore yesterday's usage", () => {
     const today = countTurn(createAccount(limits), { tokens: 7, cost: 0 }, NOON + DAY_MS)
     const yesterday: PeriodSpending = { day: { tokens: 90, cost: 0 }, month: { tokens: 90, cost: 0 } }
     const merged = applyGrant(today, { limits, spent: yesterday, at: NOON }, yesterday, NOTHING)

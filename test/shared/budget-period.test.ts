@@ -1,4 +1,4 @@
-/** budget-period.test.ts: days and months in UTC, compared with the platform's dates. */
+/** budget-period.test.ts: tests days and months in UTC by comparing them with the platform's dates. */
 
 import fc from "fast-check"
 import { expect, test } from "vitest"
@@ -7,7 +7,7 @@ import { assertProperty } from "../support/seeded.ts"
 
 const instant = fc.integer({ min: 0, max: Date.UTC(9999, 11, 31, 23, 59, 59, 999) })
 
-test("[BU1] the day and the month of an instant come from its UTC date", () => {
+test("[BU1] the day and the month of an instant are those of its UTC date", () => {
   assertProperty(
     fc.property(instant, (ms) => {
       const iso = new Date(ms).toISOString()

@@ -1,6 +1,7 @@
 /**
  * budget-simulation.ts: simulates sessions of several users under budgets, in virtual time. Turns have random sizes,
- * reports are late, lost or repeated, and processes are killed. It uses the pure core as the objects do.
+ * reports are late, lost or repeated, and processes are killed. The simulation uses the budget code without I/O, as the
+ * objects do.
  */
 
 import { NO_SPENDING, type Spending, addSpending } from "../../shared/usage/budget-meter.ts"
@@ -26,7 +27,7 @@ export interface Plan {
   readonly turnsPerSession: number
   readonly limits: UserLimits
   readonly maxTurnTokens: number
-  /** The number of steps in 100 that kill a process. */
+  /** The percentage of steps that kill a process. */
   readonly kills: number
 }
 
@@ -40,22 +41,22 @@ interface SimSession {
   readonly id: string
   turnsLeft: number
   lease: SessionLease | null
-  /** The running turn, and when it began. */
+  /** The usage of the running turn; null if none is running. */
   running: Spending | null
-  /** Stored: all turns that have ended. */
+  /** Reports of all turns that have ended, which the session stores. */
   readonly reports: Report[]
   acknowledged: number
 }
 
 interface SimUser {
   readonly id: number
-  /** Stored. */
+  /** The user's account, which the directory stores. */
   account: UserAccount | null
   counted: Spending
   turnsCounted: number
   readonly countedBySession: Map<string, number>
   sentToTenant: Spending
-  /** In memory. */
+  /** The leases given to sessions, which are only in memory. */
   given: GivenLease[]
   isRenewing: boolean
 }
@@ -64,13 +65,16 @@ export interface Outcome {
   readonly turns: number
   readonly refused: number
   readonly tenantCalls: number
-  /** Number of calls that were in progress when the directory was killed. They are repeated. */
+  /** Number of calls that were in progress when a directory was killed, and so are repeated. */
   readonly lostRenewals: number
-  /** Usage of all ended turns, according to the sessions' own rows. */
+  /** Usage of all turns that have ended, according to the sessions' own rows. */
   readonly spent: Spending
   readonly counted: Spending
   readonly tenantCounted: Spending
-  /** For each user: the total usage, and how much of it had begun or had a lease when the budget was used up. */
+  /**
+   * For each user, the total usage, and how much of it belongs to turns that had begun or had a lease when the budget
+   * was used up.
+   */
   readonly users: readonly Excess[]
   readonly tenant: Excess
 }
@@ -79,11 +83,11 @@ export interface Excess {
   readonly spent: number
   /** Uncounted usage when the budget was used up, and the usage of later turns that already had a lease then. */
   readonly leased: number
-  /** Number of turns that began later without an earlier lease. */
+  /** Number of turns that began after that without an earlier lease. */
   readonly unleased: number
 }
 
-/** Records for one budget how much more is used once it is used up. */
+/** Records, for one budget, how much more usage there is after the budget has been used up. */
 class Watch {
   readonly limit: number
   isUsedUp = false
@@ -98,7 +102,7 @@ class Watch {
     this.limit = limit
   }
 
-  /** Called when the count has changed. `uncounted` is the usage of these sessions that is not counted yet. */
+  /** Called when the count has changed. `uncounted` is the usage of `sessions` that is not counted yet. */
   observe(counted: number, uncounted: number, sessions: readonly SimSession[], unaware: readonly SimUser[] = []): void {
     if (this.isUsedUp || counted < this.limit) return
     this.isUsedUp = true
@@ -111,7 +115,7 @@ class Watch {
     for (const { id, lease } of sessions) if ((lease?.turns ?? 0) > 0) this.#leasedSessions.add(id)
   }
 
-  /** Called when the directory of a user learns that the budget is used up. */
+  /** Called when a user's directory learns that the budget is used up. */
   inform(user: SimUser, sessions: readonly SimSession[]): void {
     if (this.isUsedUp && this.#unaware.delete(user)) this.keepLeases(sessions)
   }
@@ -168,11 +172,11 @@ export class BudgetSimulation {
   }
 
   run(): Outcome {
-    // This is each user's first contact. Its response contains the limits.
+    // Each user's first contact. The response contains the limits.
     for (const user of this.#users) this.#answerDirectory(user)
     for (const session of this.#sessions) this.#later(this.#pick(60_000), () => this.#attempt(session))
     for (let next = this.#next(); next !== null; next = this.#next()) next()
-    // Everything that was lost is sent again with the next report, here at the end.
+    // The next report repeats everything that was lost, so send a last one here.
     for (const session of this.#sessions) this.#report(session)
     for (const user of this.#users) this.#answerDirectory(user)
     return this.#summarise()
@@ -223,7 +227,7 @@ export class BudgetSimulation {
     this.#later(this.#pick(20_000), () => this.#end(session))
   }
 
-  /** The turn ends, and its usage is stored. */
+  /** Ends a session's running turn, and stores the turn's usage. */
   #end(session: SimSession): void {
     const { running } = session
     if (running === null) return
@@ -231,7 +235,7 @@ export class BudgetSimulation {
     session.reports.push({ n: session.reports.length + 1, use: running })
     if (session.lease !== null) session.lease = countInLease(session.lease, running, this.#now)
     if (this.#happens(this.#plan.kills)) session.lease = null
-    // A report may be late or lost. The next report repeats it.
+    // A report may be late or lost. In that case, the next report repeats its contents.
     const isLost = this.#happens(this.#plan.kills)
     if (!isLost) this.#later(this.#pick(200), () => this.#report(session))
     if (this.#happens(this.#plan.kills)) this.#later(this.#pick(5_000), () => this.#report(session))
@@ -255,7 +259,7 @@ export class BudgetSimulation {
     user.given = [...others, { session: id, until: this.#now + MAX_RUNNING_MS, isRunning: true }]
   }
 
-  /** Counts the uncounted reports of a session, and gives the session its next lease. */
+  /** Counts a session's uncounted reports, and gives the session its next lease. */
   #report(session: SimSession): void {
     const { user } = session
     this.#killDirectory(user)
@@ -348,7 +352,7 @@ export class BudgetSimulation {
   }
 }
 
-/** Returns the usage of sessions that their directory has not counted, including running turns. */
+/** Returns the usage that the directories of these sessions have not counted yet, including running turns. */
 function countOpenTokens(sessions: readonly SimSession[]): number {
   return sessions.reduce((sum, { reports, acknowledged, running }) => {
     const uncounted = reports.slice(acknowledged).reduce((tokens, { use }) => tokens + use.tokens, 0)

@@ -1,4 +1,4 @@
-/** call-sources.test.ts: which pages a stored result names as sources, and what they may contain. */
+/** call-sources.test.ts: tests which pages a stored result names as sources, and what these sources may contain. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -38,21 +38,21 @@ describe("the sources of a result", () => {
     "/relative",
     7,
     null,
-  ])("[SC2] a source with the URL %j is left out", (address) => {
+  ])("[SC2] a source with the URL %j is omitted", (address) => {
     expect(read({ url: address, title: "x" }, { url })).toEqual([{ type: "source", url, title: "example.com" }])
   })
 
-  test("[SC2] a source with a URL that is too long is left out", () => {
+  test("[SC2] a source with a URL that is too long is omitted", () => {
     expect(read({ url: `${url}${"x".repeat(MAX_URL_CHARS)}` })).toEqual([])
   })
 
-  test("[SC2] titles and quotes are one line of limited length, without bidi controls", () => {
+  test("[SC2] titles and quotes are single lines of limited length, without bidi controls", () => {
     const [source] = read({ url, title: `a\u202e\n\u0000${"b".repeat(10_000)}`, quote: "c".repeat(10_000) })
     expect(source?.title).toBe(`a ${"b".repeat(MAX_SOURCE_TITLE_CHARS - 2)}`)
     expect(source?.quote).toBe("c".repeat(MAX_SOURCE_QUOTE_CHARS))
   })
 
-  test("[SC2] whatever a result contains, its sources have public URLs and short texts", () => {
+  test("[SC2] whatever a result contains, its sources have public URLs and short text", () => {
     const entry = fc.oneof(
       fc.record({ url: fc.oneof(fc.webUrl(), fc.string()), title: fc.string(), quote: fc.jsonValue() }),
       fc.jsonValue(),
@@ -68,7 +68,7 @@ describe("the sources of a result", () => {
     )
   })
 
-  test("[SC2] of a long list, only the first entries are read", () => {
+  test("[SC2] only the first entries of a long list are read", () => {
     const many = Array.from({ length: 400 }, (_, at) => ({ url: `${url}${at}` }))
     expect(read(...many).length).toBeGreaterThan(MAX_SOURCES)
     expect(read(...many).length).toBeLessThanOrEqual(256)

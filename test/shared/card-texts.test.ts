@@ -1,4 +1,4 @@
-/** card-texts.test.ts: the payload of a chart card, its Markdown, and texts that repeat a card. */
+/** card-texts.test.ts: tests the payload of a chart card, the card's Markdown, and text that repeats a card. */
 
 import fc from "fast-check"
 import { Marked } from "marked"
@@ -49,7 +49,7 @@ describe("a chart payload", () => {
 })
 
 describe("a chart as Markdown", () => {
-  test("[CA12] is a table, and other cards have no Markdown of their own", () => {
+  test("[CA12] is a table; other cards have no Markdown of their own", () => {
     expect(cardToMarkdown("chart_1", JSON.parse(JSON.stringify(CHART)))).toBe(
       "| Drinks |  |\n|---|---:|\n| tea | 4 |\n| coffee | -7.5 |",
     )
@@ -57,7 +57,7 @@ describe("a chart as Markdown", () => {
     expect(cardToMarkdown("weather_1", JSON.parse(JSON.stringify(CHART)))).toBeNull()
   })
 
-  test("[CA12] texts stay in their cells", () => {
+  test("[CA12] keeps text within its cells", () => {
     const label = fc.string({ unit: fc.constantFrom("|", "\n", "\\", "`", "<b>", "*", "a", " ", "\r", "[", "](", "~") })
     assertProperty(
       fc.property(fc.array(label, { minLength: 1, maxLength: 5 }), (labels) => {

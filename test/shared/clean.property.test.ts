@@ -1,4 +1,7 @@
-/** clean.property.test.ts: the sanitiser on generated text, compared with a Markdown and an HTML parser. */
+/**
+ * clean.property.test.ts: tests the sanitiser on generated text by comparing it with a Markdown parser and an HTML
+ * parser.
+ */
 
 import fc from "fast-check"
 import { Parser } from "htmlparser2"
@@ -9,7 +12,10 @@ import { splitFences } from "../../shared/text/code-tracker.ts"
 import { longText, normalized, shortText } from "../support/model-text.ts"
 import { assertProperty, RUNS } from "../support/seeded.ts"
 
-/** Number of runs with texts of about MAX_PENDING_CHARS. They cost a hundred times as much as the RUNS short texts. */
+/**
+ * Number of runs with text of about MAX_PENDING_CHARS. Each takes a hundred times as long as one of the RUNS runs with
+ * short text.
+ */
 const LONG_RUNS = RUNS / 10
 
 const cuts = fc.array(fc.nat({ max: 40_000 }), { maxLength: 12 })
@@ -76,12 +82,12 @@ test("[CL10] clean text has the same code blocks as the raw text", () => {
   assertProperty(createProperty(longText), LONG_RUNS)
 })
 
-/** Tags that must never remain outside code: tags that are not allowed or have attributes. */
+/** Matches tags that must not remain outside code, because they are not allowed or have attributes. */
 const LEFT =
   /<(?!\/?(?:b|i|u|s|em|strong|code|pre|kbd|mark|sub|sup|br|hr|p|ul|ol|li|blockquote|h[1-4]|table|thead|tbody|t[rhd]|span)>|span id=(?<q>['"])[a-z][a-z0-9_]*_\d+\k<q>>|https?:|mailto:|tel:|[^\s<>`]+@)[a-z/!?]/i
 
-test("[CL4] outside code only bare, allowed tags remain", () => {
-  // A text without backticks and tildes contains no code.
+test("[CL4] outside code, only allowed tags without attributes remain", () => {
+  // Text without backticks and tildes contains no code.
   const words = shortText.map((text) => text.replace(/[`~]/g, ""))
   assertProperty(
     fc.property(words, (raw) => {
@@ -120,9 +126,10 @@ function listCodeByMarked(text: string): string[] {
 }
 
 /**
- * Documents of noise and closed fences, separated by blank lines. They exclude the cases in which our fences differ from
- * Markdown on purpose: fences that are not closed, that end by a dedent, or whose closing run is indented further than
- * the opening one; and noise that begins a list or a quote, to which marked adds the following lines.
+ * Generates documents of noise and closed fences, separated by blank lines. They exclude the cases in which our fences
+ * differ from Markdown on purpose: fences that are not closed, that end because the indentation decreases, or whose
+ * closing run is indented further than the opening one. They also exclude noise that begins a list or a quote, because
+ * marked adds the following lines to it.
  */
 const fenced = fc
   .tuple(

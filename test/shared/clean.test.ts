@@ -1,10 +1,10 @@
-/** clean.test.ts: the sanitiser by example: what it removes, what it keeps, and how it handles chunks. */
+/** clean.test.ts: tests the sanitiser with examples of what it removes, what it keeps, and how it handles chunks. */
 
 import { expect, test } from "vitest"
 import { type CleanState, clean, cleanToModel, createCleaner } from "../../shared/sanitize/clean.ts"
 import { MAX_PENDING_CHARS } from "../../shared/limits.ts"
 
-/** The word joiner. It is invisible, so the tests refer to it by name. */
+/** The word joiner. The tests refer to it by name, because it is invisible. */
 const WJ = "\u2060"
 
 type Row = readonly [raw: string, clean: string]
@@ -14,7 +14,10 @@ function cleanChunks(chunks: readonly string[]): string {
   return chunks.map((chunk) => cleaner.push(chunk)).join("") + cleaner.end()
 }
 
-/** Expects the same result for the whole text, for single code units, and for a cleaner saved and restored at every index. */
+/**
+ * Expects the same result for the whole text, for single code units, and for a cleaner that is saved and restored at
+ * every index.
+ */
 function expectClean(raw: string, expected: string): void {
   expect(clean(raw)).toBe(expected)
   expect(clean(expected), "cleaned twice").toBe(expected)
@@ -174,17 +177,20 @@ test.each([
   ["a comment", "<!--", "x", "-->"],
   ["inline code", "`", "<b x> ", "`"],
   ["an autolink", "<https://", "x", ">"],
-])("[CL8] %s over MAX_PENDING_CHARS is treated as text, whole or in fragments", (_, open, fill, close) => {
-  const available = MAX_PENDING_CHARS - open.length - close.length
-  const fits = open + fill.repeat(Math.floor(available / fill.length)) + close
-  const over = open + fill.repeat(Math.floor(available / fill.length) + 1) + close
-  expect(clean(fits)).not.toMatch(/^(&lt;|\\)/)
-  expect(clean(over)).toMatch(/^(&lt;|\\)/)
-  for (const raw of [fits, over]) {
-    expect(cleanChunks(raw.split(""))).toBe(clean(raw))
-    expect(clean(clean(raw))).toBe(clean(raw))
-  }
-})
+])(
+  "[CL8] %s over MAX_PENDING_CHARS is treated as text, whether it arrives whole or in fragments",
+  (_, open, fill, close) => {
+    const available = MAX_PENDING_CHARS - open.length - close.length
+    const fits = open + fill.repeat(Math.floor(available / fill.length)) + close
+    const over = open + fill.repeat(Math.floor(available / fill.length) + 1) + close
+    expect(clean(fits)).not.toMatch(/^(&lt;|\\)/)
+    expect(clean(over)).toMatch(/^(&lt;|\\)/)
+    for (const raw of [fits, over]) {
+      expect(cleanChunks(raw.split(""))).toBe(clean(raw))
+      expect(clean(clean(raw))).toBe(clean(raw))
+    }
+  },
+)
 
 test("[CL8] the buffer stays small for any input", () => {
   for (const unit of ["<a b='", "<script>", "<!--", "`a\n", "```x", "> ", "\\", "~", "`", "<b\n> "]) {
@@ -219,14 +225,17 @@ testRows("CL10", [
   ["`a\n```\n<b x>`", "`a\n```\n<b x>`"],
 ])
 
-/** Splits the text in two at every 97th index. This finds errors that occur only in long texts. */
+/**
+ * Expects the same result wherever the text is split in two, at every 97th index. This finds errors that occur only in
+ * long text.
+ */
 function expectLong(raw: string, expected: string): void {
   expect(clean(raw)).toBe(expected)
   expect(clean(expected), "cleaned twice").toBe(expected)
   for (let at = 0; at < raw.length; at += 97) expect(cleanChunks([raw.slice(0, at), raw.slice(at)])).toBe(expected)
 }
 
-test("[CL9] an open run is escaped where `&lt;` would push its paragraph's end past MAX_PENDING_CHARS", () => {
+test("[CL9] an open run is escaped if `&lt;` would push the end of its paragraph past MAX_PENDING_CHARS", () => {
   expectLong(`\`${"<T>".repeat(600)}\n\nx`, `\`${"&lt;T>".repeat(600)}\n\nx`)
   expectLong(`\`${"<T>".repeat(700)}\n\nx`, `\\\`${"&lt;T>".repeat(700)}\n\nx`)
 })

@@ -1,4 +1,4 @@
-/** client-frame.test.ts: accepted and refused client frames; no input makes a parser throw. */
+/** client-frame.test.ts: tests which client frames are accepted and refused, and that no input makes a parser throw. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { parseClientFrame } from "../../shared/protocol/client-frame.ts"
@@ -34,7 +34,7 @@ describe("parseClientFrame", () => {
     expect(parseClientFrame(text)).toMatchObject({ ok: false, fault: { reason } })
   })
 
-  test("[WS3] a client can't write a part, result, segment or seq: unknown fields are dropped", () => {
+  test("[WS3] a client can't write a part, result, segment or seq, because unknown fields are dropped", () => {
     const frame = parseClientFrame('{"type":"send","id":"a","content":"x","segments":[{}],"seq":9,"role":"assistant"}')
     expect(frame).toEqual({ ok: true, value: { type: "send", id: "a", content: "x" } })
   })

@@ -1,4 +1,6 @@
-/** code-tracker.test.ts: code spans and fences, compared with the Markdown parser, whole and in chunks. */
+/**
+ * code-tracker.test.ts: tests code spans and fences, whole and in chunks, by comparing them with the Markdown parser.
+ */
 
 import fc from "fast-check"
 import { expect, test } from "vitest"
@@ -7,7 +9,7 @@ import { MAX_PENDING_CHARS } from "../../shared/limits.ts"
 import { longText, normalized, shortText } from "../support/model-text.ts"
 import { assertProperty, RUNS } from "../support/seeded.ts"
 
-/** Prints blocks on one line: text unchanged, code in brackets, `…` if it is not closed. */
+/** Prints blocks on one line. Text is unchanged, code is in brackets, and `…` marks code that is not closed. */
 function printBlocks(text: string): string {
   const blocks = splitFences(text).map((block) =>
     block.type === "text" ? block.text : `[${block.info}|${block.text}${block.closed ? "]" : "…]"}`,
@@ -31,7 +33,7 @@ test.each([
   ["\\```\nx", "\\```⏎x"],
   ["1234567890. ```\nx", "1234567890. ```⏎x"],
   ["", ""],
-])("[CO1] a fence opens at the head of a line: %j", (text, expected) => {
+])("[CO1] a fence opens at the start of a line: %j", (text, expected) => {
   expect(printBlocks(text)).toBe(expected)
 })
 
@@ -52,7 +54,7 @@ test.each([
   ["```\n", "[|…]"],
   ["```\nx\n", "[|x…]"],
   ["```\n```", "[|]"],
-])("[CO2] a fence closes at a matching line, or where its quote ends: %j", (text, expected) => {
+])("[CO2] a fence closes at a matching line, or at the end of its quote: %j", (text, expected) => {
   expect(printBlocks(text)).toBe(expected)
 })
 
@@ -113,7 +115,7 @@ interface Found {
   closed: boolean
 }
 
-/** A literal implementation of CO1 and CO2, line by line and without limits. */
+/** Implements CO1 and CO2 literally, line by line and without limits. */
 function listFencesByLine(text: string): Found[] {
   const found: Found[] = []
   let fence: { readonly run: string; readonly quotes: number } | null = null

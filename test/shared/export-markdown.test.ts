@@ -1,4 +1,7 @@
-/** export-markdown.test.ts: a message as Markdown shows everything in order, in blocks that its text cannot escape. */
+/**
+ * export-markdown.test.ts: tests that a message as Markdown shows everything in order, in blocks that its text cannot
+ * escape.
+ */
 
 import fc from "fast-check"
 import { Marked } from "marked"

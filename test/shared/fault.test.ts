@@ -1,4 +1,4 @@
-/** fault.test.ts: the texts and codes of faults. */
+/** fault.test.ts: tests the texts and codes of faults. */
 
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
@@ -7,7 +7,7 @@ import { type Fault, faultToWire, type TurnFault, turnFaultToText } from "../../
 const SPEC = readFileSync(new URL("../../SPEC.md", import.meta.url), "utf8")
 const SOURCE = readFileSync(new URL("../../shared/fault.ts", import.meta.url), "utf8")
 
-/** One fault of each kind. The type ensures that none is missing. */
+/** One fault of each kind. The type ensures that no kind is missing. */
 const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> } = {
   frame_malformed: { reason: "frame_malformed" },
   frame_unknown: { reason: "frame_unknown", type: "…" },
@@ -147,12 +147,12 @@ test.each(Object.values(FAULTS))("[ER1] the row of $reason in SPEC.md matches", 
   expect(SPEC).toContain(`| \`${code}\` | ${status} | ${close ?? "stays open"} | ${text} |`)
 })
 
-test("[ER1] the table of SPEC.md contains no other faults", () => {
+test("[ER1] the table in SPEC.md contains no other faults", () => {
   const rows = SPEC.match(/^\| `\w+` \| \d{3} \|/gm) ?? []
   expect(rows).toHaveLength(Object.keys(FAULTS).length)
 })
 
-test("[ER2] every reason a turn can end with has its text in SPEC.md", () => {
+test("[ER2] every reason with which a turn can end has its text in SPEC.md", () => {
   const table = /const TURN_FAULT_TEXTS = ([\s\S]*?)\n\n/.exec(SOURCE)?.[1] ?? ""
   const reasons = Array.from(table.matchAll(/^ {2}(\w+):/gm), (match) => match[1] as TurnFault)
   expect(reasons.length).toBeGreaterThan(10)

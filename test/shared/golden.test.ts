@@ -1,4 +1,4 @@
-/** golden.test.ts: runs checks GO1 to GO4 on every golden file. GO5 (eviction) is in test/worker/golden.test.ts. */
+/** golden.test.ts: runs checks GO1 to GO4 on every golden file. test/worker/golden.test.ts runs GO5 (eviction). */
 
 import { describe, expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
@@ -52,7 +52,7 @@ function splitAllTexts(events: readonly TurnEvent[]): TurnEvent[] {
   )
 }
 
-/** The number of golden files. Increase it with each new file, so that a lost file is noticed. */
+/** The number of golden files. Increase it with each new file, so that the test notices a lost file. */
 const GOLDEN_FILES = 140
 
 test("[GO1] no golden transcript is missing", () => {

@@ -1,4 +1,7 @@
-/** history.property.test.ts: generated conversations in the formats of all systems lose nothing and duplicate nothing. */
+/**
+ * history.property.test.ts: tests that generated conversations in the formats of all systems are imported without loss
+ * or duplication.
+ */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -8,7 +11,10 @@ import { importValues } from "../support/history-fixtures.ts"
 import { SHAPES, type Shape, type Talk, talk } from "../support/history-shapes.ts"
 import { assertProperty, RUNS } from "../support/seeded.ts"
 
-/** A conversation that a format can express: questions, and the text, thinking and calls of each answer. */
+/**
+ * Returns what the import of a conversation must contain in a format: questions, and the text, thinking and calls of
+ * each answer.
+ */
 function expectTalk({ turns }: Talk, { hasThinking, hasErrors }: Shape): unknown[] {
   return turns.map(({ question, steps }) => ({
     question,
@@ -45,7 +51,7 @@ describe("[IH1] [IH2] [IH3] [IH11] generated conversations", () => {
       expect(imported.refused).toBe(0)
       expect(imported.lost).toEqual({})
       expect(readTalk(imported.messages)).toEqual(expectTalk(one, shape))
-      // Each turn has one answer, with at most one step per model call.
+      // Each turn must have one answer, with at most one step per model call.
       const answers = imported.messages.filter(({ role }) => role === "assistant")
       expect(answers.length).toBeLessThanOrEqual(one.turns.length)
       if (!shape.isLines || one.reusesIds) return

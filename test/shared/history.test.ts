@@ -1,4 +1,4 @@
-/** history.test.ts: conversation files of other systems, in the formats that their sources declare. */
+/** history.test.ts: imports conversation files of other systems, in the formats that their sources declare. */
 
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
@@ -37,7 +37,10 @@ describe("[IH12] docs/import.md", () => {
   const docs = readFileSync(new URL("../../docs/import.md", import.meta.url), "utf8")
   const sections = new Map(docs.split(/^## /m).map((section) => [section.split("\n", 1)[0] ?? "", section]))
 
-  /** Returns the field names in the first column of the tables. They are formatted as code, several in one cell. */
+  /**
+   * Returns the field names in the first column of the tables. The names are formatted as code, and a cell can contain
+   * several.
+   */
   const listedIn = (producer: string): Set<string> => {
     const rows = (sections.get(producer) ?? "").split("\n").filter((line) => line.startsWith("| `"))
     return new Set(
@@ -80,7 +83,7 @@ describe("blocks that a reader does not know", () => {
     expect(printValues({ role: "narrator", content: "Meanwhile." })).toContain('  text "[narrator]\\n\\nMeanwhile."')
   })
 
-  test("[IH7] are shown in a result, too, and their files become labels", () => {
+  test("[IH7] are also shown in a result, and their files become labels", () => {
     const result = {
       type: "tool_result",
       tool_use_id: "c1",
@@ -106,7 +109,7 @@ describe("blocks that a reader does not know", () => {
     ).toEqual(['user "See\\n\\n[file a.pdf]"', "kind file 1"])
   })
 
-  test("[IH9] a file of unknown types has a bounded number of kinds", () => {
+  test("[IH9] the number of counted kinds is bounded for a file with unknown types", () => {
     const { kinds } = importValues([
       { role: "assistant", content: Array.from({ length: 100 }, (_, n) => ({ type: `t${n}`, n })) },
     ])
@@ -139,11 +142,11 @@ describe("content that is not shown", () => {
     expect(printValues({ role: "system", content: "Be brief." }, { role: "developer", content: "x" })).toEqual([
       "kind system 2",
     ])
-    // A file that contains only a subagent is the subagent's conversation.
+    // A file that contains only a subagent's messages is that subagent's conversation.
     expect(printValues(createLine("user", "Look", { isSidechain: true }))).toEqual(['user "Look"'])
   })
 
-  test("[IH5] thinking keeps its place; encrypted and removed thinking is counted", () => {
+  test("[IH5] thinking keeps its position; encrypted and removed thinking is counted", () => {
     const thinking = { type: "thinking", thinking: "Hm.", signature: "c2ln" }
     expect(
       printAnswer(
@@ -181,7 +184,7 @@ describe("data that other systems omit or repeat", () => {
     url: `https://www.example.com/${path}`,
   })
 
-  test("[IH13] each reference of ChatGPT is used once, and text that is not a mark is kept", () => {
+  test("[IH13] each ChatGPT reference is used once, and text that is not a reference mark is kept", () => {
     const url = "https://www.example.com/"
     expect(
       chatGpt(`One ${mark}, two ${mark}, three${mark}.`, [createSource(mark, "a"), createSource(mark, "b")])[1],
@@ -191,13 +194,13 @@ describe("data that other systems omit or repeat", () => {
     expect(chatGpt("x", many)[1]).toBe('  text "x"')
   })
 
-  test("[IH14] thoughts can be a text or a list of texts", () => {
+  test("[IH14] thoughts can be a string or a list of strings", () => {
     const printThoughts = (thoughts: unknown): string[] => chatGpt("", [], { content_type: "thoughts", thoughts })
     expect(printThoughts("Hm.")[1]).toBe('  thinking "Hm."')
     expect(printThoughts(["Hm.", { summary: "So", content: "yes" }])[1]).toBe('  thinking "Hm.\\n\\nSo\\n\\nyes"')
   })
 
-  test("[IH14] content can be one block, a number or a list of texts", () => {
+  test("[IH14] content can be a single block, a number or a list of strings", () => {
     expect(printValues({ role: "assistant", content: { type: "text", text: "obj" } })).toEqual([
       "answer 1",
       '  text "obj"',
@@ -298,7 +301,7 @@ describe("results", () => {
     ])
   })
 
-  test("[IH2] a call without a result is interrupted, and its answer with it", () => {
+  test("[IH2] a call without a result is interrupted, and so is its answer", () => {
     expect(printAnswer(call)).toEqual([
       "answer 1 interrupted",
       '  tool look {"q":"x"} interrupted (The tool was interrupted.)',

@@ -1,4 +1,7 @@
-/** import-records.test.ts: transcripts of another system, in the format of its sources, become the stored messages. */
+/**
+ * import-records.test.ts: tests that another system's transcripts, in the format that its sources declare, become the
+ * expected messages.
+ */
 
 import { readFileSync, writeFileSync } from "node:fs"
 import fc from "fast-check"
@@ -18,7 +21,7 @@ const fixtures = readImportFixtures()
 describe("stored transcripts", () => {
   test.each(fixtures.map((fixture) => [fixture.name, fixture] as const))("[IR1] %s", (name, { lines, expected }) => {
     const printed = printMessages(importLines(lines))
-    // UPDATE=1 writes the expected messages. Read them before you commit them.
+    // UPDATE=1 writes the expected messages. Review them before you commit them.
     if (process.env["UPDATE"] === "1") {
       const file = new URL(`${name}.txt`, IMPORT_FIXTURES)
       writeFileSync(
@@ -87,7 +90,7 @@ describe("docs/import.md", () => {
         expect(unknown, `${name}: ${line}`).toEqual([])
       }
     }
-    // Each type occurs in at least one file.
+    // Each type must occur in at least one file.
     const used = new Set(files.flatMap(({ lines }) => lines.map((line) => String(JSON.parse(line).type))))
     expect([...types.keys()].filter((type) => type !== "*" && !used.has(type))).toEqual([])
   })
@@ -138,12 +141,12 @@ describe("generated transcripts", () => {
         )
       }
     })
-    // A run that is not full tests a fifth of them.
+    // A run that is not full performs a fifth of the runs.
     assertProperty(property, IS_FULL ? RUNS : 2 * RUNS)
   })
 })
 
-/** Producers trim texts, and so does the segmenter. */
+/** Removes whitespace, because producers trim text and so does the segmenter. */
 function toLetters(text: string): string {
   return text.replace(/\s+/g, "")
 }

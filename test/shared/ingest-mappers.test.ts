@@ -1,4 +1,6 @@
-/** ingest-mappers.test.ts: how the mappers of coding agents treat whole texts, unknown events and hostile lines. */
+/**
+ * ingest-mappers.test.ts: tests how the mappers for coding agents treat whole texts, unknown events and hostile lines.
+ */
 
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -32,7 +34,7 @@ function linesOf(name: string): string[] {
     .split("\n")
 }
 
-/** Returns the imported answer for these records. They pass through JSON first. */
+/** Returns the imported answer for records that are first converted to JSON and back. */
 function answerOf(records: readonly StreamRecord[]): Message {
   const assembler = createAssembler()
   const taken = records.flatMap((record, n) => {
@@ -79,7 +81,7 @@ describe("a mapper", () => {
       answerOf(
         mapLines(
           mapper,
-          events.map((one) => JSON.stringify(one)),
+          events.map((event) => JSON.stringify(event)),
           0,
         ),
       ),
@@ -100,7 +102,7 @@ describe("a mapper", () => {
     })),
   ]
 
-  test("[PI2] a whole text that differs from its deltas isn't repeated; one that the program fell back to continues", () => {
+  test("[PI2] a whole text that differs from its deltas isn't repeated, and a text that the program fell back to continues", () => {
     expect(
       shownOf(createClaudeMapper, [...streamMessage("m1", "Hel", "lo "), createWholeMessage("m1", "Hello"), DONE]),
     ).toContain('text "Hello"\nend completed')
@@ -170,7 +172,7 @@ describe("a mapper", () => {
     ]
     const records = mapLines(
       createCodexMapper(),
-      events.map((one) => JSON.stringify(one)),
+      events.map((event) => JSON.stringify(event)),
     )
     expect(records.every((record) => JSON.stringify(record).length < MAX_RECORD_BYTES)).toBe(true)
     expect(listCalls(answerOf(records))[0]?.error?.code).toBe("tool_result_too_large")
@@ -213,7 +215,7 @@ describe("deltas and whole texts", () => {
     assertProperty(property, 2_000)
   })
 
-  test("[PI3] hostile lines never throw, and each is counted or reported", () => {
+  test("[PI3] hostile lines never cause an exception, and each of them is counted or reported", () => {
     const lineArb = fc.oneof(fc.string(), fc.json(), fc.constantFrom(...names.flatMap(linesOf)), jsonOf(names))
     for (const make of Object.values(MAPPERS)) {
       assertProperty(

@@ -1,4 +1,4 @@
-/** ingest.test.ts: recorded streams of programs produce the answers stored beside them. */
+/** ingest.test.ts: tests that recorded streams of programs produce the answers that are stored beside them. */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -41,7 +41,7 @@ function mapperFor(name: string): Mapper {
   return make()
 }
 
-/** Returns the imported answer for these records. They pass through JSON first. */
+/** Returns the imported answer for records that are first converted to JSON and back. */
 function answerOf(records: readonly StreamRecord[]): Message {
   const assembler = createAssembler()
   const taken = records.flatMap((record, n) => {
@@ -86,12 +86,12 @@ describe("recorded streams", () => {
     const mapper = mapperFor(name)
     const answer = printMessage(answerOf(mapLines(mapper, linesOf(name))), mapper.unknown)
     const file = join(FOLDER, `${name}.txt`)
-    // UPDATE=1 writes the expected file. Read it before you commit it.
+    // UPDATE=1 writes the expected file. Review it before you commit it.
     if (process.env["UPDATE"] === "1") writeFileSync(file, answer)
     expect(answer).toBe(readFileSync(file, "utf8"))
   })
 
-  test.each(names)("[PI2] %s, when cut after any line, shows a prefix of the answer and ends", (name) => {
+  test.each(names)("[PI2] %s, cut after any line, shows a prefix of the answer and ends", (name) => {
     const lines = linesOf(name)
     const whole = answerOf(mapLines(mapperFor(name), lines))
     for (let at = 0; at < lines.length; at++) {
@@ -102,7 +102,7 @@ describe("recorded streams", () => {
     }
   })
 
-  test("[PI3] the exit code counts: non-zero is a failure; zero without a reported end is an early end", () => {
+  test("[PI3] a non-zero exit code means a failure, and zero without a reported end means an early end", () => {
     const endOf = (lines: readonly string[], exit: number | null) => {
       const { status, reason } = answerOf(mapLines(createClaudeMapper(), lines, exit))
       return [status, reason]
@@ -117,7 +117,7 @@ describe("recorded streams", () => {
   })
 })
 
-/** Returns the live answer for these records, as sent by an external producer. */
+/** Returns the live answer for records that an external producer sends. */
 function liveOf(records: readonly StreamRecord[]): Message {
   const intake = createIntake()
   let message = createMessage({ id: "r1", role: "assistant", exchange_id: "r1", timestamp: "1970-01-01T00:00:00.000Z" })
@@ -144,13 +144,16 @@ describe("live and imported", () => {
     const [live, imported] = [liveOf(records), answerOf(records)]
     expect([live.status, live.reason]).toEqual([imported.status, imported.reason])
     expect(messageToWire(live).segments).toEqual(messageToWire(imported).segments)
-    // If the program reports no steps, the server counts them.
+    // Don't compare steps if the program reports none, because the server counts them in that case.
     if (records.every(({ step }) => step === undefined)) return
     expect(live.parts.map(({ step }) => step)).toEqual(imported.parts.map(({ step }) => step))
   })
 })
 
-/** Parts of a response, with a tool between them. Each part is cut anywhere and loses some deltas at its end. */
+/**
+ * Generates the parts of a response, with a tool between them. Each part is cut anywhere, and loses some deltas at its
+ * end.
+ */
 const responseArb = fc
   .array(fc.stringMatching(/^[a-z<>*` .]{0,12}[a-z]$/), { minLength: 1, maxLength: 4 })
   .chain((texts) => fc.tuple(fc.constant(texts), fc.tuple(...texts.map(cutsOf)), fc.nat(3)))
@@ -181,7 +184,7 @@ describe("a text that arrives as a whole", () => {
     assertProperty(property, 5_000)
   })
 
-  test("[IR3] delta A, tool, text_done A shows A once; a text that continues it is completed", () => {
+  test("[IR3] delta A, tool, text_done A shows A once, and a longer text_done completes the text", () => {
     const call: StreamRecord = { type: "tool_result", callId: "c1", ok: true, result: "x" }
     const printRecords = (...texts: StreamRecord[]): string[] => {
       const records: StreamRecord[] = [...texts, { type: "assistant_message", text: "" }]
@@ -200,7 +203,7 @@ describe("a text that arrives as a whole", () => {
   })
 })
 
-describe("a text of which parts were lost during streaming", () => {
+describe("a text that lost parts during streaming", () => {
   const text = (delta: string): StreamRecord => ({ type: "text_delta", delta })
   const thinking = (delta: string): StreamRecord => ({ type: "thinking_delta", delta })
   const createFinalRecord = (texts: object): StreamRecord => ({ type: "assistant_message", text: "", ...texts })

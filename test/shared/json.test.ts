@@ -1,4 +1,4 @@
-/** json.test.ts: canonical JSON, and the limits for JSON from outside. */
+/** json.test.ts: tests canonical JSON, and the limits for JSON from outside. */
 import fc from "fast-check"
 import { describe, expect, test, vi } from "vitest"
 import {
@@ -24,7 +24,7 @@ test("[SG1] canonical JSON sorts keys at every depth", () => {
 
 const nestLists = (levels: number, inner = "1"): string => "[".repeat(levels) + inner + "]".repeat(levels)
 
-/** Returns the same value without its levels below `left`. */
+/** Returns the value with all levels deeper than `left` replaced by a note. */
 function omitBelow(value: Json, left: number): Json {
   if (typeof value !== "object" || value === null) return value
   if (left === 0) return OMITTED_LEVELS
@@ -46,7 +46,7 @@ describe("the depth of JSON", () => {
     expect(parseJson(`[${"1,".repeat(MAX_JSON_VALUES)}1]`)).toBeUndefined()
   })
 
-  test("[BD1] text is measured the same way, whether whole or in pieces", () => {
+  test("[BD1] text is measured in the same way, whether it arrives whole or in pieces", () => {
     assertProperty(
       fc.property(fc.string({ unit: fc.constantFrom(...'[]{},:"\\a1 ') }), fc.nat(40), fc.nat(8), (text, at, max) => {
         const meter = createJsonMeter(max)
@@ -82,7 +82,7 @@ describe("the depth of JSON", () => {
     )
   })
 
-  test("[BD2] reading ends at the first kept or omitted value over the limit", () => {
+  test("[BD2] reading ends at the first value over the limit, whether that value would be kept or omitted", () => {
     for (const item of ["[],", "[]"]) {
       const text = "[".repeat(MAX_JSON_DEPTH) + item.repeat(MAX_JSON_VALUES + 100_000)
       let slices = 0
@@ -109,7 +109,7 @@ describe("the depth of JSON", () => {
 })
 
 describe("printed JSON", () => {
-  test("[BD5] is indented, up to a size", () => {
+  test("[BD5] is indented, up to a size limit", () => {
     expect(printJson({ a: [1] })).toBe('{\n  "a": [\n    1\n  ]\n}')
     const wide = JSON.parse(nestLists(MAX_JSON_DEPTH - 1, `[${"1,".repeat(20_000)}1]`))
     expect(printJson(wide)).toBe(JSON.stringify(wide))

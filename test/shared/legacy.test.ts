@@ -1,4 +1,4 @@
-/** legacy.test.ts: every golden transcript in the record format of another system gives the same segments. */
+/** legacy.test.ts: tests that every golden transcript produces the same segments in another system's record format. */
 
 import { expect, test } from "vitest"
 import { createAssembler } from "../../shared/ingest/assembler.ts"
@@ -26,7 +26,7 @@ test.each(readGoldens().map((golden) => [golden.name, golden] as const))("[RE9] 
   expect(back && segmentsOf(back)).toEqual(segmentsOf(answer))
 })
 
-/** Other systems have none of our assets and grants. */
+/** Removes our assets and grants from a message, because other systems don't have them. */
 function ofOthers(message: Message): Message {
   const parts = message.parts.map((part): Part => {
     if (part.type === "tool_call") return { ...part, call: { ...part.call, media: [] } }

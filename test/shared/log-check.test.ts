@@ -1,4 +1,4 @@
-/** log-check.test.ts: the check of log lines finds planted leaks of each kind. */
+/** log-check.test.ts: tests that the check of log lines finds planted leaks of each kind. */
 
 import { afterEach, describe, expect, test } from "vitest"
 import { checkLine, findLeak, noteAddress, noteContent, noteJson, takeLeaks } from "../support/log-check.ts"

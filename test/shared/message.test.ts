@@ -1,4 +1,4 @@
-/** message.test.ts: folding events into a message, and its derived content. */
+/** message.test.ts: tests how events are folded into a message, and the content derived from a message. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -55,7 +55,7 @@ describe("fold", () => {
     expect(fold(settled, { type: "tool_output_delta", call_id: "unknown", delta: "x" })).toBe(settled)
   })
 
-  test("[EV3] the first result of a call counts", () => {
+  test("[EV3] only the first result of a call counts", () => {
     const settled = foldEvents(CALL, START, RESULT)
     expect(fold(settled, { ...RESULT, result: "{2}" })).toBe(settled)
   })

@@ -1,8 +1,8 @@
 /**
  * ops-queries.test.ts: runs the queries of ops/ on data points that the Worker's own code has written.
  *
- * Analytics Engine itself cannot run here. SQLite replaces it, with the functions of its dialect that the queries use. A
- * query that uses any other function fails.
+ * Analytics Engine itself cannot run here. SQLite replaces it, with those functions of the Analytics Engine dialect
+ * that the queries use. A query that uses any other function fails.
  */
 
 import { readdirSync, readFileSync } from "node:fs"
@@ -17,7 +17,7 @@ const NAMES = readdirSync(new URL("queries/", OPS)).map((file) => file.replace(/
 /** Time of the last point, in seconds since 1970. Points are a minute apart. */
 const NOW = 1_790_000_000
 
-/** A data set: its points as the platform stores them, all with the same sample interval. */
+/** Creates a data set whose points are stored as the platform stores them, all with the same sample interval. */
 function createDataset(sampleInterval = 1) {
   const database = new DatabaseSync(":memory:")
   const columns = [1, 2, 3, 4, 5, 6].flatMap((n) => [`blob${n} TEXT`, `double${n} REAL`])
@@ -69,7 +69,7 @@ function defineFunctions(database: DatabaseSync): void {
   } as never)
 }
 
-/** The weighted quantile, as ClickHouse defines it. */
+/** Returns the weighted quantile, as ClickHouse defines it. */
 function findQuantile(rows: readonly [number, number, number][]): number {
   const sorted = [...rows].sort((a, b) => a[1] - b[1])
   const total = sorted.reduce((sum, [, , weight]) => sum + weight, 0)
@@ -97,7 +97,7 @@ const TURN = {
   rowsWritten: 20,
 }
 
-/** Returns the data set after some requests and turns. Each row represents `sampleInterval` points. */
+/** Returns a data set that contains some requests and turns. Each row represents `sampleInterval` points. */
 function recordRequests(sampleInterval?: number) {
   const dataset = createDataset(sampleInterval)
   const { env } = dataset
@@ -174,7 +174,7 @@ describe("queries", () => {
     expect(second).toMatchObject({ tenant: "other", turns: 1 })
   })
 
-  test("[OB7] every query has a test here, and an empty data set gives no rows", () => {
+  test("[OB7] every query has a test here, and returns no rows for an empty data set", () => {
     const source = readFileSync(new URL(import.meta.url), "utf8")
     for (const name of NAMES) {
       expect(source, name).toContain(`run("${name}")`)

@@ -1,11 +1,16 @@
-/** package-entry.test.ts: the package entry `cuecard` in plain Node, in a process without bundler or test runner. */
+/**
+ * package-entry.test.ts: tests the package entry `cuecard` in plain Node, in a process without a bundler or test
+ * runner.
+ */
 import { execFileSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url))
-/** The Node of the optional packages, if installed. The Node that runs this test may be too old to strip types. */
+/**
+ * The Node binary from the optional packages, if installed. The Node that runs this test may be too old to strip types.
+ */
 const INSTALLED_NODE = `${ROOT}node_modules/.bin/node`
 const NODE = existsSync(INSTALLED_NODE) ? INSTALLED_NODE : process.execPath
 

@@ -1,4 +1,4 @@
-/** parse-directives.test.ts: the segments that directives in model text become, whole and in chunks. */
+/** parse-directives.test.ts: tests which segments directives in model text become, whole and in chunks. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -37,7 +37,7 @@ describe("MEDIA: lines", () => {
     ["MEDIA: https://a.com/x.png?y=1#z", ['media image https://a.com/x.png?y=1#z "x.png"']],
     ["MEDIA: https://a.com/%e2%82%ac.mp3", ['media audio https://a.com/%e2%82%ac.mp3 "€.mp3"']],
     ["MEDIA: https://a.com/%ff.mp3", ['media audio https://a.com/%ff.mp3 "%ff.mp3"']],
-    // The file name decides the kind.
+    // The file name determines the kind.
     ["MEDIA: https://a.com/x%E2%80%AEgnp.exe", ['media file https://a.com/x%E2%80%AEgnp.exe "xgnp.exe"']],
     ["MEDIA: https://a.com/%0A%00x.png", ['media image https://a.com/%0A%00x.png "x.png"']],
     ["MEDIA: https://a.com/%E2%80%8B", ['media file https://a.com/%E2%80%8B "a.com"']],
@@ -232,7 +232,9 @@ function rawOf(chunks: readonly TextToken[]): string {
     .join("")
 }
 
-/** Feeds a text in chunks and returns the segments and the message state after each chunk. */
+/**
+ * Creates a segmenter that is fed chunk by chunk. Its `state` contains the segments and the message's state so far.
+ */
 function createFollower() {
   const delivery = createDelivery("u1")
   const permit = grantsToPermit({ origins: ["https://ok.com"], replies: ["m1"], assets: [IMAGE, SOUND] })
@@ -277,7 +279,7 @@ describe("text that is cut anywhere", () => {
     )
   })
 
-  test("[DR9] has them one code unit at a time, and around the limits", () => {
+  test("[DR9] has the same segments one code unit at a time, and around the limits", () => {
     assertProperty(
       fc.property(directiveText, (text) => expectAnyCut(text, text.split(""))),
       RUNS / 10,
@@ -315,7 +317,7 @@ describe("text that is cut anywhere", () => {
     ["a [embed ref=x", 'text "a [embed ref=x"'],
     ["`a b", 'text "`a b"'],
     ["`a [[", 'text "`a"'],
-  ])("[DR9] of %j, this much is shown at once: %s", (text, shown) => {
+  ])("[DR9] after %j, this much is shown at once: %s", (text, shown) => {
     const segments = apply([], createSegmenter([]).push(text))
     expect(printSegments(segments, []).join("")).toBe(shown)
   })
@@ -331,7 +333,7 @@ test("[DR4] no directive is taken from inside code", () => {
       fc.pre(!/<\/?spa|\\|\[embed|media:/i.test(text))
       const { segments } = parseDirectives(text)
       const shown = segments.map((segment) => (segment.type === "text" ? segment.content : "")).join("\n\n")
-      // Checks only bracket directives: text in code must be unchanged and in order.
+      // Check only bracket directives, because text in code must be unchanged and in order.
       for (const tag of intoCode(text).match(/\[\[[^[\]\n]*\]\]/g) ?? []) expect(shown).toContain(tag)
     }),
   )

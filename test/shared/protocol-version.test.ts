@@ -5,7 +5,8 @@ import { expect, test } from "vitest"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 
 test("[WS11] the grammar matches PROTOCOL_VERSION: change the frame or event shapes and the version together", () => {
-  // Comments, layout and order can change freely. A changed shape changes the hash, as a reminder to change the version.
+  // Comments, layout and order can change freely. A changed shape changes the hash, which reminds you to change the
+  // version.
   const grammar = [
     "segment.ts",
     "server-frame.ts",

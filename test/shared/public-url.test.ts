@@ -1,4 +1,4 @@
-/** public-url.test.ts: URLs that count as public, and URLs that don't. */
+/** public-url.test.ts: tests which URLs count as public. */
 
 import fc from "fast-check"
 import { expect, test } from "vitest"
@@ -41,7 +41,7 @@ test.each([...INNER_V4, ...INNER_V6])("[PU3] %j is not a public address", (url) 
   expect(verdictOf(url)).toBe("host")
 })
 
-test("[PU1] a URL over MAX_URL_CHARS is refused; an accepted one is returned normalised", () => {
+test("[PU1] a URL over MAX_URL_CHARS is refused, and an accepted one is returned in normalised form", () => {
   const createLong = (size: number): string => "https://example.com/".padEnd(size, "x")
   expect(verdictOf(createLong(MAX_URL_CHARS))).toBe("ok")
   expect(verdictOf(createLong(MAX_URL_CHARS + 1))).toBe("too_long")
@@ -110,7 +110,7 @@ test("[PU4] it never throws, and it accepts the https URL that it returns", () =
   )
 })
 
-/** Generates one number of an IPv4 address, in a notation that URL parsers accept. */
+/** Generates a number of an IPv4 address in some notation that URL parsers accept. */
 function toNumeral(value: number): fc.Arbitrary<string> {
   return fc.tuple(fc.constantFrom(10, 8, 16), fc.nat({ max: 3 }), fc.boolean()).map(([base, zeros, isUpper]) => {
     if (base === 10) return `${value}`
@@ -120,7 +120,7 @@ function toNumeral(value: number): fc.Arbitrary<string> {
   })
 }
 
-/** Generates notations of an IPv4 address: one to four numbers, the last of which contains the remaining bytes. */
+/** Generates notations of an IPv4 address, with one to four numbers. The last number contains the remaining bytes. */
 function toV4Notation(address: number): fc.Arbitrary<string> {
   return fc.nat({ max: 3 }).chain((heads) => {
     const octets = Array.from({ length: heads }, (_, i) => (address >>> (24 - 8 * i)) & 0xff)
@@ -146,7 +146,7 @@ function toV6Notations(address: number): string[] {
   ]
 }
 
-/** The first address and the size of every range that is not public. */
+/** Every range of addresses that is not public, as its first address and its size. */
 const INNER_RANGES: readonly (readonly [number, number])[] = [
   [0x00000000, 2 ** 24],
   [0x0a000000, 2 ** 24],
@@ -182,7 +182,7 @@ test("[PU3] every notation of every private IPv4 address is refused, inside IPv6
 test("[PU3] [PU5] a public address is accepted as four decimal numbers, and in no other notation", () => {
   const isInner = (address: number): boolean =>
     INNER_RANGES.some(([first, size]) => address >= first && address < first + size)
-  // Three small reserved ranges and a cloud provider's metadata address are refused, too.
+  // Exclude three small reserved ranges and a cloud provider's metadata address, which are refused too.
   const isOther = (address: number): boolean =>
     [0xc0af30, 0xc01fc4, 0xc034c1].includes(address >>> 8) || address === 0xa83f8110
   const outer = fc.nat({ max: 0xffffffff }).filter((address) => !isInner(address) && !isOther(address))

@@ -1,4 +1,7 @@
-/** record.test.ts: messages are exported as records and imported unchanged; records of other producers become messages. */
+/**
+ * record.test.ts: tests that messages are exported as records and imported unchanged, and that records of other
+ * producers become messages.
+ */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -29,7 +32,7 @@ function importRecords(records: readonly object[]): Message[] {
 }
 
 function assembleMessages(records: readonly object[]): AssembledMessage[] {
-  return assembleAll(records).flatMap((one) => (one.kind === "message" ? [one] : []))
+  return assembleAll(records).flatMap((item) => (item.kind === "message" ? [item] : []))
 }
 
 function assembleAll(records: readonly object[]): (AssembledMessage | LateEvents)[] {
@@ -43,7 +46,7 @@ function assembleAll(records: readonly object[]): (AssembledMessage | LateEvents
   return [...taken, ...assembler.end()]
 }
 
-/** Prints what the page shows. Trailers are not exported, so results are compared as shown. */
+/** Prints what the page shows. Results are compared as they are shown, because trailers are not exported. */
 function printMessage(message: Message): string {
   return toCanonicalJson(messageToWire(message))
 }
@@ -69,7 +72,7 @@ describe("a message after export and import", () => {
   })
 })
 
-/** Positions and versions of a message. */
+/** Generates the position and version of a message. */
 const placeArb = fc.record({
   pos: fc.integer({ min: 2, max: 99 }),
   parent: fc.constantFrom(null, 1),
@@ -78,7 +81,7 @@ const placeArb = fc.record({
 })
 
 describe("any stream", () => {
-  test("[RE2] looks the same live (cut anywhere), stored, and after export and import", () => {
+  test("[RE2] looks the same live (wherever it is cut), stored, and after an export and import", () => {
     const eventLists = fc.array(eventArb, { maxLength: 24 })
     assertProperty(
       fc.property(eventLists, placeArb, fc.nat(40), ([...events], { version, ...place }, cut) => {
@@ -120,8 +123,10 @@ describe("any stream", () => {
         const question = { type: "user_message", turnId: "q2", responseId: "q2", text: "next" }
         const file = [...messageToRecords({ pos: 2, parent: 1, tip: null, message }, "s1"), question, ...results]
         const taken = assembleAll(file)
-        const lateEvents = taken.flatMap((one) => (one.kind === "late" ? one.events : []))
-        const [back] = taken.flatMap((one) => (one.kind === "message" && one.message.id === "a1" ? [one.message] : []))
+        const lateEvents = taken.flatMap((item) => (item.kind === "late" ? item.events : []))
+        const [back] = taken.flatMap((item) =>
+          item.kind === "message" && item.message.id === "a1" ? [item.message] : [],
+        )
         const restored = lateEvents.reduce(fold, back ?? message)
         const here = calls.reduce<Message>((at, call_id, n) => {
           return fold(at, { type: "tool_result", call_id, status: "ok", result: `${n}`, card: null, error: null })
@@ -177,7 +182,7 @@ describe("arguments", () => {
   })
 })
 
-test("[IR5] an interrupted end of an answer has its thinking", () => {
+test("[IR5] the end record of an interrupted answer contains its thinking", () => {
   const end = { type: "assistant_message", responseId: "r1", text: "So", thinkingText: "Hm.", interrupted: true }
   const [, answer] = importRecords([{ type: "user_message", text: "Go." }, end])
   expect(answer).toMatchObject({ status: "interrupted", reason: null })

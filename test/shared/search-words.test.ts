@@ -1,4 +1,4 @@
-/** search-words.test.ts: words, queries and snippets of the search. */
+/** search-words.test.ts: tests the words, queries and snippets of the search. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -78,7 +78,7 @@ describe("queries", () => {
   })
 })
 
-test("[FT3] only the beginning of a very long message is searched, and the names of its files", () => {
+test("[FT3] the search covers only the beginning of a very long message, and the names of its files", () => {
   const message = createMessage({
     id: "m",
     role: "user",
@@ -93,7 +93,7 @@ test("[FT3] only the beginning of a very long message is searched, and the names
 })
 
 describe("snippets", () => {
-  test("[FT1] a snippet marks the hits, in the densest part of the text", () => {
+  test("[FT1] a snippet is the part of the text with the most hits, and marks the hits", () => {
     const text = `Oslo once. ${"Filler text goes here. ".repeat(30)}In Oslo there is rain, and more rain. ${"End. ".repeat(60)}`
     const { parts, found } = createSnippet(text, phrasesOf("oslo rain"))
     expect(found).toBe(2)
@@ -111,7 +111,7 @@ describe("snippets", () => {
     ])
   })
 
-  test("[FT1] the joined parts of a snippet are a part of the text, whatever it contains", () => {
+  test("[FT1] the joined parts of a snippet are part of the text, whatever the text contains", () => {
     assertProperty(
       fc.property(fc.string({ unit: "grapheme", maxLength: 600 }), fc.string({ maxLength: 3 }), (text, query) => {
         const { parts } = createSnippet(text, phrasesOf(query))

@@ -1,4 +1,7 @@
-/** segmenter.test.ts: segments of text and tool results, streamed and whole; cues, messages, span stripping. */
+/**
+ * segmenter.test.ts: tests the segments of text and tool results (streamed and whole), cues, messages, and how spans
+ * are stripped.
+ */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -18,7 +21,7 @@ import { cutsOf, assertProperty } from "../support/seeded.ts"
 
 const EMPTY = createMessage({ id: "m", role: "assistant", exchange_id: "u", timestamp: "2026-01-01T00:00:00.000Z" })
 
-/** The original implementation's parser. Rows without `card` must give the same result. */
+/** The original implementation's parser. For rows without `card`, our parser must return the same result. */
 function originalParse(content: string, rows: readonly { result: string }[]): unknown[] {
   const segments: unknown[] = []
   let cursor = 0
@@ -66,7 +69,7 @@ const TOKENS = fc.oneof(
 const TEXT = fc.array(TOKENS, { maxLength: 24 }).map((tokens) => tokens.join(""))
 
 describe("parse", () => {
-  test("[SG10] agrees with the original regular expression on texts without code, backslashes or entities", () => {
+  test("[SG10] agrees with the original regular expression for text without code, backslashes or entities", () => {
     assertProperty(
       fc.property(TEXT, (text) => {
         expect(parse(text, ROWS)).toEqual(originalParse(text, ROWS))
@@ -80,7 +83,7 @@ describe("parse", () => {
     ])
   })
 
-  test("[SG10] a row cues only the tag in its `card`; with null it cues nothing", () => {
+  test("[SG10] a row cues only the tag in its `card`, and cues nothing if that is null", () => {
     const result = `{"a":1}\n\n${createCardTrailer("t_1")}`
     const text = "<span id='t_1'>x</span>"
     expect(parse(text, [{ name: "t", ordinal: 1, result, card: null }])).toEqual([{ type: "text", content: "x" }])
@@ -111,7 +114,7 @@ describe("parse", () => {
     )
   })
 
-  /** Texts with spans inside Markdown that removing a span can leave empty. */
+  /** Generates text with spans inside Markdown that can be left empty when a span is removed. */
   const MARKUP = fc
     .array(
       fc.oneof(
@@ -195,7 +198,7 @@ describe("parse", () => {
     ])
   })
 
-  test("[SG5] an abandoned card is removed, and its text continues the text before it", () => {
+  test("[SG5] an abandoned card is removed, and its text continues the preceding text", () => {
     const segmenter = createSegmenter(ROWS)
     segmenter.push("Hello <span id='weather_1'>co")
     expect(segmenter.end()).toEqual([
@@ -286,7 +289,7 @@ describe("messages", () => {
     ["H<sub>2</sub>O is <b>w</b>et<span id='x_1'>ter</span>", "H2O is wet\n\nter"],
     ["`<p>`<p>a</p>", "`<p>` a"],
     ["<div>a</div><section>b</section><div>c", "a b c"],
-  ])("[SG12] the plain text of %j joins no words", (raw, expected) => {
+  ])("[SG12] the plain text of %j keeps words apart", (raw, expected) => {
     const message = [{ type: "text_delta", delta: clean(raw) } as const].reduce(fold, EMPTY)
     expect(plainText(message)).toBe(expected)
     const hostile = [{ type: "text_delta", delta: "<p>".repeat(50_000) } as const].reduce(fold, EMPTY)

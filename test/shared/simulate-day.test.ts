@@ -1,5 +1,5 @@
 /**
- * simulate-day.test.ts: the simulated day is repeatable, has the documented cost, and overloads no object.
+ * simulate-day.test.ts: tests that the simulated day is repeatable, has the documented cost, and overloads no object.
  * `npx vitest run --project shared test/shared/simulate-day.test.ts -u` updates the figures in docs/cost.md.
  */
 
@@ -65,7 +65,7 @@ describe("a tenant with budgets, at the end of a month", () => {
   test("[CM9] [BU17] a lease is renewed once per eight turns, and a month's remainder is reported once", () => {
     const { turns, calls } = simulateBudgets(plan)
     const users = plan.sessions / 2
-    // The first leases include the remainders of earlier days.
+    // The first leases include remainders from earlier days.
     expect(calls.leases).toBeLessThanOrEqual((turns + 7 * users) / 8)
     expect(calls.remainders).toBeLessThanOrEqual(users)
   })
@@ -89,7 +89,7 @@ interface Figures {
   readonly budgets: SimulatedBudgets
 }
 
-/** Runs `npm run simulate`. Rejects if its exit status is not 0, which means that an object was called too often. */
+/** Runs `npm run simulate`. Rejects if the exit status is not 0, which means that an object was called too often. */
 async function runSimulation(...options: string[]): Promise<Figures> {
   const { stdout } = await promisify(execFile)(process.execPath, [SIMULATE, "--json", ...options])
   return JSON.parse(stdout) as Figures

@@ -1,4 +1,4 @@
-/** span-tag.test.ts: recognition of span tags in streamed text, and the release of text. */
+/** span-tag.test.ts: tests how span tags are recognised in streamed text, and when text is released. */
 
 import fc from "fast-check"
 import { expect, test } from "vitest"
@@ -8,7 +8,7 @@ import { createSpanScanner, type SpanToken, stripSpans } from "../../shared/segm
 import { longText, shortText } from "../support/model-text.ts"
 import { assertProperty, RUNS } from "../support/seeded.ts"
 
-/** Prints tokens on one line: text unchanged, an opening tag as `{tag}`, a closing tag as `{}`. */
+/** Prints tokens on one line. Text is unchanged, an opening tag is `{tag}`, and a closing tag is `{}`. */
 function printMarks(marks: readonly SpanToken[]): string {
   return marks
     .map((mark) => (mark.type === "text" ? mark.text : mark.type === "open" ? `{${mark.tag}}` : "{}"))
@@ -85,7 +85,7 @@ test.each([
   ["```js", "```js"],
   ["```\n<span id='a_1'>", "```\n<span id='a_1'>"],
   ["a \\", "a \\"],
-])("[MK4] of %j, this much is released at once: %j", (text, released) => {
+])("[MK4] after %j, this much is released at once: %j", (text, released) => {
   expect(printMarks(createSpanScanner().push(text))).toBe(released)
 })
 
@@ -114,7 +114,7 @@ test("[MK4] the released text depends only on the text received so far; all rele
   assertProperty(createProperty(longText), RUNS / 50)
 })
 
-/** The expression of the original implementation. It matches a whole span. */
+/** The regular expression of the original implementation, which matches a whole span. */
 const SEED = /<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>(.*?)<\/span>/gis
 
 test("[MK1] without code and backslashes, tags are found where the original expression finds them", () => {
@@ -137,7 +137,10 @@ test("[MK1] without code and backslashes, tags are found where the original expr
   )
 })
 
-/** A reference implementation on the whole text: tags outside code that do not follow an odd number of backslashes. */
+/**
+ * Finds tags in a whole text by a reference implementation: a tag is outside code and doesn't follow an odd number of
+ * backslashes.
+ */
 function marksByRule(text: string): string {
   const tags = /(?<!\\)((?:\\\\)*)(?:<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>|<\/span>)/gi
   let isOpen = false
@@ -159,7 +162,8 @@ function marksByRule(text: string): string {
 test("[MK3] the shared tracker decides what is code", () => {
   assertProperty(
     fc.property(shortText, (text) => {
-      // Inside a span an opening tag is text, and its whitespace can end a paragraph. That case is not compared here.
+      // Skip the case that a span contains an opening tag, because that tag is text, and its whitespace can end a
+      // paragraph.
       fc.pre(!/<span\s*\n/i.test(text))
       expect(printMarks(marksIn([text]))).toBe(marksByRule(text))
     }),
@@ -197,7 +201,7 @@ test.each([
   expect(stripSpans(text)).toBe(expected)
 })
 
-test("[MK6] stripping an empty text gives an empty text", () => {
+test("[MK6] stripping an empty text returns an empty text", () => {
   expect(stripSpans(null)).toBe("")
   expect(stripSpans(undefined)).toBe("")
 })

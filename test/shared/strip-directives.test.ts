@@ -1,4 +1,4 @@
-/** strip-directives.test.ts: removal of directives and spans from text. */
+/** strip-directives.test.ts: tests how directives and spans are removed from text. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"

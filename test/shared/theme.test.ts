@@ -1,4 +1,4 @@
-/** theme.test.ts: the parser of themes, their contrast, their CSS properties, and the parser of logos. */
+/** theme.test.ts: tests how themes are parsed, their contrast, their CSS properties, and how logos are parsed. */
 
 import { readFileSync } from "node:fs"
 import fc from "fast-check"
@@ -59,7 +59,7 @@ describe("contrast", () => {
     )
   })
 
-  test("[TH3] a mixture is between its parts", () => {
+  test("[TH3] a mixed colour is between its components", () => {
     assertProperty(
       fc.property(color, color, fc.double({ min: 0, max: 1, noNaN: true }), (one, other, share) => {
         const mixed = mixColors(one, other, share)
@@ -73,7 +73,7 @@ describe("contrast", () => {
     )
   })
 
-  test("[TH3] a theme is accepted exactly if every pair has enough contrast in both schemes", () => {
+  test("[TH3] a theme is accepted if and only if every pair of colours has enough contrast in both schemes", () => {
     assertProperty(
       fc.property(pair, pair, (accent, accent_text) => {
         const all = listContrasts({ accent, accent_text })
@@ -90,7 +90,7 @@ describe("contrast", () => {
     })
   })
 
-  test("[TH3] the default theme and the fixed colours are those of the style sheet", () => {
+  test("[TH3] the default theme and the fixed colours match the style sheet", () => {
     const expand = (hex: string): string => (hex.length === 4 ? hex.replace(/[0-9a-f]/g, "$&$&") : hex)
     const readPair = (name: string) => {
       const found = new RegExp(`--${name}: light-dark\\((#[0-9a-f]{3,6}), (#[0-9a-f]{3,6})\\)`).exec(BASE) ?? []
@@ -105,7 +105,7 @@ describe("contrast", () => {
 })
 
 describe("the parser", () => {
-  test("[TH1] [TH2] gives omitted fields their default, and writes colours in lower case", () => {
+  test("[TH1] [TH2] gives omitted fields their defaults, and writes colours in lower case", () => {
     expect(parse({})).toMatchObject({ success: true, output: DEFAULT_THEME })
     const accent = { light: "#0B6E4F", dark: "#5FD3A6" }
     expect(parse({ accent }).output).toMatchObject({ accent: { light: "#0b6e4f", dark: "#5fd3a6" } })

@@ -1,4 +1,4 @@
-/** usage.test.ts: token counts of model calls, dated prices, and costs. */
+/** usage.test.ts: tests token counts of model calls, dated prices, and costs. */
 
 import { describe, expect, test } from "vitest"
 import {
@@ -67,7 +67,7 @@ describe("cost", () => {
     expect(computeCost(call, [[priceOf({})], BUILT_IN_PRICES], DAY)).toBe(1_000 * 3_000 + 50 * 15_000)
   })
 
-  test("[MT3] the price of the day is used; before the first price there is none", () => {
+  test("[MT3] the price valid on the day is used; before the first price, there is none", () => {
     const own = [priceOf({ from: "2026-02-01", input: 2e9 }), priceOf({ from: "2026-01-15", input: 1e9 })]
     const costOn = (day: string): number | null =>
       computeCost(callOf({ input: 1_000_000 }), [own, BUILT_IN_PRICES], day)
@@ -143,7 +143,7 @@ describe("cost", () => {
     )
   })
 
-  test("[MT3] the largest counts and prices give exact costs, or the largest safe integer", () => {
+  test("[MT3] the largest counts and prices have exact costs, or cost the largest safe integer", () => {
     const most = callOf({ input: MAX_CALL_TOKENS, output: MAX_CALL_TOKENS })
     expect(computeCost(most, [[priceOf({ input: 1, output: 0 })], BUILT_IN_PRICES], DAY)).toBe(1_000)
     expect(computeCost(most, [[priceOf({ input: 1e15, output: 1e15 })], BUILT_IN_PRICES], DAY)).toBe(

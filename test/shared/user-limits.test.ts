@@ -1,4 +1,4 @@
-/** user-limits.test.ts: the rate limits in the code match the platform's bindings. */
+/** user-limits.test.ts: tests that the rate limits in the code match the platform's bindings. */
 
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"

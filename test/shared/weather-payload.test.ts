@@ -1,4 +1,4 @@
-/** weather-payload.test.ts: the guard of the weather payload, and the choice of its icon. */
+/** weather-payload.test.ts: tests the type guard for the weather payload, and how the icon is chosen. */
 
 import { describe, expect, test } from "vitest"
 import {
@@ -133,7 +133,7 @@ describe("the icon", () => {
     expect(selectWeatherIcon({ ...raining, condition: "Fog" })).toBe("fog")
   })
 
-  test("[CA2] the flags decide the icon of an unknown condition", () => {
+  test("[CA2] the flags determine the icon for an unknown condition", () => {
     expect(selectWeatherIcon({ ...day, condition: "Heiter", is_clear: true })).toBe("sunny")
     expect(selectWeatherIcon({ ...day, condition: "Regen", is_raining: true })).toBe("rain")
   })

@@ -1,9 +1,9 @@
 /**
  * conversations.ts: the contents of a packed state directory: conversations that use every stored feature.
  *
- * The sessions of the user `you` are idle or waiting when the server stops: a new server must give the same
- * answers for them. Those of the user `away` are interrupted: a new server has to finish them.
- * Every text that a later version has to repeat is produced by a command of the scripted model (`/say`, `/script`).
+ * The sessions of the user `you` are idle or waiting when the server stops, and a new server must give the same
+ * responses for them. The sessions of the user `away` are interrupted, and a new server must finish their work. All
+ * text that a later version must reproduce comes from commands of the scripted model (`/say`, `/script`).
  */
 
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
@@ -23,16 +23,19 @@ const PNG = Buffer.from(
   "base64",
 )
 
-/** Longer than the writer needs to stop the server, in milliseconds; the test waits this long for the poet. */
+/**
+ * How long the poet waits, in milliseconds. This is longer than the writer needs to stop the server, and the test must
+ * wait this long for the poet.
+ */
 const PAUSE_MS = 5_000
 
 const say = (delta: string): object => ({ type: "text_delta", delta })
 const pause = (ms: number): object => ({ type: "pause", ms })
 const call = (name: string, args: object): object => ({ type: "tool_call", name, args: JSON.stringify(args) })
-/** A message that makes the scripted model say this, one list of events per model call. */
+/** Returns a message that makes the scripted model play these steps, one list of events per model call. */
 const script = (...steps: readonly object[][]): string => `/script ${JSON.stringify(steps)}`
 
-const toLines = (records: readonly object[]): string => records.map((one) => `${JSON.stringify(one)}\n`).join("")
+const toLines = (records: readonly object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join("")
 
 const AGENTS = {
   general: {
@@ -52,7 +55,7 @@ export async function writeTenant(cuecard: Cuecard): Promise<void> {
   await admin.send("PUT", "/v1/settings", settings)
 }
 
-/** One token of `you` is revoked by itself, and every token of `gone` that was issued before. */
+/** Revokes one token of `you`, and every token of `gone` that has been issued so far. */
 export async function writeRevocations(cuecard: Cuecard): Promise<void> {
   await new StateClient(cuecard, await fixedToken("you", "revoked-1")).send("POST", "/v1/tokens/revoke", {})
   const revoked = new StateClient(cuecard, await fixedToken("gone", "revoked-2"))
@@ -75,14 +78,14 @@ export async function writeConversations(cuecard: Cuecard): Promise<void> {
   await you.text("/v1/sessions/erased", { method: "DELETE" })
 }
 
-/** Two cards, thinking, and a question that replies to the first answer. */
+/** Writes two cards, thinking, and a question that replies to the first answer. */
 async function writeWeather(you: StateClient): Promise<void> {
   await you.createSession("weather")
   const answer = await you.ask("weather", "weather-1", "What's the weather in London and in Tokyo?")
   await you.ask("weather", "weather-2", '/think "One thought.\\nThen another."', { reply_to: answer.id })
 }
 
-/** An answer that failed, one that was cancelled, one that was run again, and tools that failed. */
+/** Writes a failed answer, a cancelled one, a retried one, and failed tool calls. */
 async function writeEnds(you: StateClient): Promise<void> {
   await you.createSession("ends", "Ends")
   await you.ask("ends", "ends-1", "/fault model_timeout")
@@ -98,14 +101,14 @@ async function writeEnds(you: StateClient): Promise<void> {
   await you.ask("ends", "ends-5", script([call("nothing", {}), call("weather", { location: "" })], [say("Done.")]))
 }
 
-/** Asks for a new title and waits until the server asks for approval; the id of the call. */
+/** Asks for a new title, and waits until the server asks for approval. Returns the id of the call. */
 async function askForTitle(you: StateClient, session: string, id: string, title: string): Promise<string> {
   await you.send("POST", `/v1/sessions/${session}/messages`, { id, content: `Rename this conversation to ${title}` })
   const messages = await you.until(session, (all) => answerTo(all, id)?.status === "waiting")
   return callsIn(answerTo(messages, id))[0]?.call_id ?? ""
 }
 
-/** One call was denied, one was allowed, and one still waits. */
+/** Writes a denied call, an allowed one, and one that still waits. */
 async function writeApprovals(you: StateClient): Promise<void> {
   await you.createSession("approvals")
   const denied = await askForTitle(you, "approvals", "approvals-1", "Never")
@@ -119,7 +122,10 @@ async function writeApprovals(you: StateClient): Promise<void> {
   await askForTitle(you, WAITING.session, WAITING.exchange, WAITING.title)
 }
 
-/** A regenerated answer, an edited question with an answer below it, and the way back to its first version. */
+/**
+ * Writes a regenerated answer and an edited question with its own answer, and switches back to the first version of the
+ * question.
+ */
 async function writeVersions(you: StateClient): Promise<void> {
   await you.createSession("versions", "Versions")
   const answer = await you.ask("versions", "versions-1", "/say One.")
@@ -138,7 +144,7 @@ async function writeVersions(you: StateClient): Promise<void> {
   await you.command("versions", { type: "switch", id: "versions-6", message: edited.id, version: 1 })
 }
 
-/** An agent that is asked and waited for, and one that answers later. */
+/** Writes a question to an agent that the turn waits for, and one to an agent that answers later. */
 async function writeAgents(you: StateClient): Promise<void> {
   await you.createSession("agents", "Agents")
   await you.ask("agents", "agents-1", "Ask the researcher about the weather in Oslo and Lima")
@@ -146,13 +152,13 @@ async function writeAgents(you: StateClient): Promise<void> {
   await you.until("agents", (all) => all.some(({ role }) => role === "agent") && isEnded(all.at(-1)))
 }
 
-/** Uploads a file into a session; the asset's id. */
+/** Uploads a file into a session. Returns the asset's id. */
 async function uploadFile(you: StateClient, session: string, name: string, body: BodyInit): Promise<string> {
   const asset = await you.text(`/v1/sessions/${session}/assets?name=${name}`, { method: "POST", body })
   return (JSON.parse(asset) as { readonly id: string }).id
 }
 
-/** Attachments, an embed and media of other hosts, a chart, speech, and a canvas. */
+/** Writes attachments, an embed and media from other hosts, a chart, speech, and a canvas. */
 async function writeFiles(you: StateClient): Promise<void> {
   await you.createSession("files", "Files")
   const notes = await uploadFile(you, "files", "notes.txt", "Some notes.\nTwo lines.\n")
@@ -170,7 +176,7 @@ async function writeFiles(you: StateClient): Promise<void> {
   await you.ask("files", "files-5", "Make a counter canvas")
 }
 
-/** A tool whose output was longer than its stored part. */
+/** The records of a tool call whose output was longer than the part of it that was stored. */
 const LONG_OUTPUT = [
   { type: "user_message", responseId: "unsealed-1", text: "And the log?" },
   { type: "tool_call_start", responseId: "unsealed-2", callId: "log-1", toolName: "Bash", arguments: "{}" },
@@ -186,7 +192,7 @@ const LONG_OUTPUT = [
   { type: "assistant_message", responseId: "unsealed-2", text: "It is long." },
 ].map((record) => JSON.stringify(record))
 
-/** A sealed export that is imported again, and a file without a seal, with lines that cannot be used. */
+/** Imports a sealed export, and a file without a seal that also contains unusable lines. */
 async function writeImports(you: StateClient): Promise<void> {
   const importInto = async (id: string, body: string): Promise<void> => {
     await you.createSession(id)
@@ -197,13 +203,13 @@ async function writeImports(you: StateClient): Promise<void> {
   await importInto("unsealed", [...records.slice(0, -1), ...LONG_OUTPUT, "no JSON", '{"type":"unknown"}'].join("\n"))
 }
 
-/** A client for the external producer of a new session of `you`. */
+/** Creates a session of `you`, and returns a client for its external producer. */
 async function createExternalAnswer(cuecard: Cuecard, session: string): Promise<StateClient> {
   await (await clientOf(cuecard, "you")).createSession(session)
   return await producerOf(cuecard, "you", session)
 }
 
-/** An answer of an external producer, record by record, and one that came whole. */
+/** Writes an external producer's answer that came record by record, and one that came as a whole. */
 async function writeExternal(you: StateClient, producer: StateClient): Promise<void> {
   await you.ask("external", "external-1", "/say Before the producer.")
   const records = [
@@ -225,7 +231,9 @@ async function writeExternal(you: StateClient, producer: StateClient): Promise<v
   })
 }
 
-/** Long enough that the model is given a summary of the older turns; the server has to run with a small context. */
+/**
+ * Writes a conversation that is so long that the older turns are summarised. The server must run with a small context.
+ */
 export async function writeSummary(cuecard: Cuecard): Promise<void> {
   const you = await clientOf(cuecard, "you")
   await you.createSession("summary", "Summary", "poet")
@@ -233,10 +241,13 @@ export async function writeSummary(cuecard: Cuecard): Promise<void> {
   for (let turn = 1; answer?.summary === undefined && turn <= 12; turn++) {
     answer = await you.ask("summary", `summary-${turn}`, `/say Verse ${turn}: ${"la ".repeat(60)}`)
   }
-  if (answer?.summary === undefined) throw new Error("no turn was summarised: make the context smaller")
+  if (answer?.summary === undefined) throw new Error("no turn was summarised; make the context smaller")
 }
 
-/** Work that is in progress when the server is killed. It is started last, so that none of it ends. */
+/**
+ * Starts work that is still in progress when the server is killed. This is called last, so that none of the work ends
+ * before that.
+ */
 export async function writeUnfinished(cuecard: Cuecard): Promise<void> {
   await writeUnfinishedAnswers(cuecard)
   const away = await clientOf(cuecard, "away")
@@ -257,7 +268,7 @@ export async function writeUnfinished(cuecard: Cuecard): Promise<void> {
   await away.until(CUT.session, (all) => (answerTo(all, CUT.exchange)?.segments.length ?? 0) > 0)
 }
 
-/** Half of an answer of an external producer, followed by a queued message and a withdrawn one. */
+/** Writes half of an external producer's answer, followed by a queued message and a withdrawn one. */
 async function writeUnfinishedAnswers(cuecard: Cuecard): Promise<void> {
   const { session, answer, queued } = HALF_SENT
   const producer = await createExternalAnswer(cuecard, session)

@@ -1,5 +1,5 @@
 /**
- * packed-state.ts: a state directory as one archive: packing it, unpacking it, and moving its deadlines.
+ * packed-state.ts: packs a state directory into one archive, unpacks it, and postpones its deadlines.
  */
 
 import { execFileSync } from "node:child_process"
@@ -7,15 +7,15 @@ import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 
-/** The contents of a version's folder: the packed state directory, and the answers of the version that wrote it. */
+/** The contents of a version's folder: the packed state directory, and the responses of the version that wrote it. */
 export const ARCHIVE = "state.tar.gz"
 export const ANSWERS = "answers"
 
 const HOUR_MS = 60 * 60_000
 
-/** Packs a directory that no server has open. The archive holds no user name, no path of a machine and no file times. */
+/** Packs a directory that no server has open. The archive contains no user names, machine paths or file times. */
 export function packState(folder: string, archive: string): void {
-  // The write-ahead log becomes part of the database, so that one file is one object.
+  // Merge each write-ahead log into its database, so that each object is a single file.
   for (const file of databasesIn(folder))
     withDatabase(file, (database) => database.exec("PRAGMA wal_checkpoint(TRUNCATE)"))
   const anonymous = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"]
@@ -27,12 +27,12 @@ export function unpackState(archive: string, folder: string): void {
 }
 
 /**
- * Sets every future deadline to an hour from now, as though the server had stopped just before.
+ * Sets every deadline that was still open to an hour from now, as though the server had only just stopped.
  *
- * A state that is unpacked years later would otherwise start with all of them expired: the waiting approval would be
- * denied (7 days), the producer abandoned (50 s), the agent's answer missed (a day), and the staged import dropped
- * (5 min). These are the only values that differ from those that the earlier version stored. The statements fit the tables of
- * the version that wrote the state, not those of the current one.
+ * Otherwise, all deadlines would have expired by the time the state is unpacked: the waiting approval would be denied
+ * (after 7 days), the producer would be considered gone (50 s), the agent's answer would be missed (a day), and the
+ * staged import would be dropped (5 min). Only these values differ from those that the earlier version stored. The
+ * statements match the tables of the version that wrote the state, not those of the current one.
  */
 export function postponeDeadlines(folder: string): void {
   const later = Date.now() + HOUR_MS

@@ -1,8 +1,8 @@
 /**
- * read-answers.ts: everything that a server answers about the sessions of a packed state, as texts by file name.
+ * read-answers.ts: reads everything that a server returns about the sessions of a packed state, as text by file name.
  *
- * Values that differ from request to request are left out: signatures of links, and the time at which they expire. So are the
- * texts that differ between versions: a refusal is reduced to its code, and remarks in Markdown are blanked.
+ * Values that differ between requests are omitted: the signatures and expiry times of links. Text that differs between
+ * versions is omitted too: a refusal is reduced to its code, and remarks in Markdown are blanked.
  */
 
 import { createHash } from "node:crypto"
@@ -13,15 +13,15 @@ import { adminOf, clientOf, fixedToken, producerOf, StateClient } from "./state-
 
 /** The user whose sessions do not change by themselves. */
 const USER = "you"
-/** Messages per page: few, so that the cursor is used. */
+/** Messages per page. There are only a few, so that the cursor is used. */
 const PAGE_LIMIT = 3
 
 export type Answers = Readonly<Record<string, string>>
 
 /**
- * Shapes: running server → answer texts by file name: the lists of the tenant, and each session's pages of history, sealed
+ * Shapes: running server → responses by file name: the tenant's lists, and each session's pages of history, sealed
  *         export and Markdown.
- * Errors: throws for an answer that is an error where none is expected.
+ * Errors: throws if a response is an unexpected error.
  */
 export async function readAnswers(cuecard: Cuecard): Promise<Answers> {
   const you = await clientOf(cuecard, USER)
@@ -57,7 +57,10 @@ function toLines(values: readonly object[]): string {
   return values.map((value) => `${JSON.stringify(value)}\n`).join("")
 }
 
-/** Sessions of agents are not listed: the calls that asked them name them. */
+/**
+ * Returns the ids of agents' sessions. The session list doesn't contain them, but the calls that asked the agents name
+ * them.
+ */
 async function agentSessions(you: StateClient, sessionIds: readonly string[]): Promise<string[]> {
   const found = new Set<string>()
   for (const id of sessionIds) {
@@ -67,7 +70,7 @@ async function agentSessions(you: StateClient, sessionIds: readonly string[]): P
   return [...found]
 }
 
-/** Every page of a session as it came, the newest first. */
+/** Returns every page of a session's history as received, newest first. */
 async function readHistory(you: StateClient, id: string): Promise<string> {
   const path = `/v1/sessions/${id}/conversation/recent?limit=${PAGE_LIMIT}`
   let pages = ""
@@ -80,7 +83,7 @@ async function readHistory(you: StateClient, id: string): Promise<string> {
   }
 }
 
-/** The assets that a history shows, by the hash of their bytes. */
+/** Returns the assets that a history shows, each with the hash of its bytes. */
 async function readAssets(you: StateClient, session: string, history: string): Promise<object[]> {
   const own = /"url":"(\/(?:media|canvas\/documents)\/[\w-]+(?:\/index\.html)?)"/g
   const urls = [...new Set(Array.from(history.matchAll(own), ([, url = ""]) => url))]
@@ -97,7 +100,9 @@ async function readAssets(you: StateClient, session: string, history: string): P
   )
 }
 
-/** A canvas document without the guard script, which the server adds to every response and which is not stored. */
+/**
+ * Removes the guard script from a canvas document. The server adds this script to every response and doesn't store it.
+ */
 function stripGuardScript(bytes: Buffer): Buffer {
   const start = "<!doctype html><script>(() => {"
   if (!bytes.subarray(0, start.length).equals(Buffer.from(start))) return bytes
@@ -116,7 +121,7 @@ async function externalStates(cuecard: Cuecard): Promise<object[]> {
   ]
 }
 
-/** Revoked tokens and an erased session. */
+/** Returns the responses to revoked tokens, for an erased session, and for another user's session. */
 async function readRefusals(cuecard: Cuecard, you: StateClient): Promise<object[]> {
   const readAnswer = async (what: string, client: StateClient, path: string): Promise<object> => {
     const response = await client.request(path)
@@ -134,7 +139,10 @@ async function readRefusals(cuecard: Cuecard, you: StateClient): Promise<object[
   ]
 }
 
-/** `_This answer is failed: …_`, `_Imported: …_`: history has the same as codes. */
+/**
+ * Blanks remarks such as `_This answer is failed: …_` and `_Imported: …_`. History contains the same information as
+ * codes.
+ */
 function withoutRemarks(markdown: string): string {
   return markdown.replace(/^_.*_$/gm, "_…_")
 }

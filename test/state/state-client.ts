@@ -1,5 +1,5 @@
 /**
- * state-client.ts: a small client of a running server, for writing a state directory and for reading it again.
+ * state-client.ts: a small client of a running server, used to write a state directory and to read it.
  */
 
 import { SignJWT } from "jose"
@@ -10,14 +10,20 @@ import type { Segment } from "../../shared/protocol/segment.ts"
 import type { ServerFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
 import { type Cuecard, startCuecard } from "../../testing/index.ts"
 
-/** Signs the tokens, links and seals of the packed states, so that they stay valid when wrangler.toml changes. */
+/**
+ * The secret that signs the tokens, links and seals of the packed states. It is fixed here, so that they stay valid
+ * when wrangler.toml changes.
+ */
 const SECRET = "signs the packed state directories, in tests only"
 
-/** Fixed times of tokens that are stored as revoked: a revocation is forgotten when its token expires. Seconds since 1970. */
+/**
+ * Fixed times of the tokens that are stored as revoked, in seconds since 1970. They expire late, because the server
+ * forgets a revocation when its token expires.
+ */
 const TOKEN_ISSUED = 1_700_000_000
 const TOKEN_EXPIRES = 4_102_444_800
 
-/** How long a wait may take before it fails, and the time between two looks, in milliseconds. */
+/** The timeout of a wait, and the time between two checks, in milliseconds. */
 const WAIT_MS = 30_000
 const POLL_MS = 50
 
@@ -25,7 +31,10 @@ export function startOn(persist: string, vars: Readonly<Record<string, string>> 
   return startCuecard({ persist, vars: { JWT_SECRET: SECRET, ...vars } })
 }
 
-/** A token with fixed claims: the same one today and in years, so that it can be revoked today and refused then. */
+/**
+ * Returns a token with fixed claims. It never changes, so it can be revoked when the state is written and must still be
+ * refused years later.
+ */
 export function fixedToken(user: string, id: string): Promise<string> {
   return new SignJWT({ tenant: "demo" })
     .setProtectedHeader({ alg: "HS256" })
@@ -36,7 +45,7 @@ export function fixedToken(user: string, id: string): Promise<string> {
     .sign(new TextEncoder().encode(SECRET))
 }
 
-/** Errors of the server become exceptions here, unless the caller uses `request`. */
+/** A client that throws if the server responds with an error, except in `request`. */
 export class StateClient {
   readonly #url: string
   readonly #token: string
@@ -77,25 +86,26 @@ export class StateClient {
     return page.messages
   }
 
-  /** The first answer for which `holds` is true, waiting for it. */
+  /** Waits until `holds` is true for the session's messages, and returns them. */
   async until(session: string, holds: (messages: readonly WireMessage[]) => boolean): Promise<readonly WireMessage[]> {
     const late = Date.now() + WAIT_MS
     for (;;) {
       const messages = await this.messages(session)
       if (holds(messages)) return messages
-      if (Date.now() > late) throw new Error(`${session} did not get there: ${JSON.stringify(messages.at(-1))}`)
+      if (Date.now() > late)
+        throw new Error(`${session} did not reach the expected state: ${JSON.stringify(messages.at(-1))}`)
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
   }
 
-  /** Sends a message and returns its answer once that has ended. */
+  /** Sends a message, and returns its answer once the answer has ended. */
   async ask(session: string, id: string, content: string, more: object = {}): Promise<WireMessage> {
     await this.send("POST", `/v1/sessions/${session}/messages`, { id, content, ...more })
     const messages = await this.until(session, (all) => isEnded(answerTo(all, id)))
     return answerTo(messages, id) as WireMessage
   }
 
-  /** Sends one frame over a socket of its own and waits for its acknowledgement. */
+  /** Sends a frame over a separate socket and waits for its acknowledgement. */
   async command(session: string, frame: ClientFrame): Promise<void> {
     const url = `${this.#url.replace(/^http/, "ws")}/v1/sessions/${session}/socket`
     const socket = new WebSocket(url, ["cuecard.v1", `token.${this.#token}`])
@@ -126,7 +136,7 @@ export async function adminOf(cuecard: Cuecard): Promise<StateClient> {
   return new StateClient(cuecard, await cuecard.tokenFor({ user: "admin", scope: "admin" }))
 }
 
-/** A client with the token of an external producer for one session. */
+/** Returns a client with an external producer's token for one session. */
 export async function producerOf(cuecard: Cuecard, user: string, session: string): Promise<StateClient> {
   return new StateClient(cuecard, await cuecard.tokenFor({ user, session, scope: "external" }))
 }
@@ -135,7 +145,7 @@ export function isEnded(message: WireMessage | undefined): boolean {
   return message !== undefined && /^(?:completed|cancelled|interrupted|failed)$/.test(message.status)
 }
 
-/** The newest answer of an exchange. */
+/** Returns the newest answer of an exchange. */
 export function answerTo(messages: readonly WireMessage[], exchange: string): WireMessage | undefined {
   return messages.findLast(({ role, exchange_id }) => role === "assistant" && exchange_id === exchange)
 }

@@ -1,5 +1,5 @@
 /**
- * write-state.ts: writes the state directory of the version that is checked out, and records what it answers.
+ * write-state.ts: writes a state directory with the version that is checked out, and records that version's responses.
  *
  * `npm run build && npx node test/state/write-state.ts` writes test/state/<version of package.json>/. Run it once per
  * version that changes the stored data, and never for a version that already exists: see README.md.
@@ -14,7 +14,7 @@ import { ANSWERS, ARCHIVE, packState, postponeDeadlines, unpackState } from "./p
 import { type Answers, readAnswers } from "./read-answers.ts"
 import { startOn } from "./state-client.ts"
 
-/** Small enough that a few turns of the poet are summarised. */
+/** A context that is small enough for a few of the poet's turns to be summarised. */
 const SMALL_CONTEXT = { MODEL_CONTEXT_TOKENS: "800" }
 
 async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
@@ -59,7 +59,8 @@ await withFolder(async (folder) => {
   packState(folder, archive)
 })
 const answers = await answersOf(archive)
-// Answers that differ between two servers of the same version can't be compared.
-if (!isDeepStrictEqual(answers, await answersOf(archive))) throw new Error("the answers differ from start to start")
+// Responses that differ between two starts of the same version can't be compared.
+if (!isDeepStrictEqual(answers, await answersOf(archive)))
+  throw new Error("the responses differ between two starts of the server")
 mkdirSync(join(target, ANSWERS, "sessions"), { recursive: true })
 for (const [name, text] of Object.entries(answers)) writeFileSync(join(target, ANSWERS, name), text)

@@ -1,8 +1,8 @@
-/** asking-mcp.ts: a tool of an MCP server that asks the user a given number of times before it returns. */
+/** asking-mcp.ts: tools of an MCP server that ask the user in a given number of rounds before they return. */
 
 import { fromJsonSchema, inputRequired, type InputRequests, type McpServer } from "@modelcontextprotocol/server"
 
-/** The tool's requests in each round, in order. */
+/** A tool's requests to the user, round by round. */
 export type AskedRounds = readonly InputRequests[]
 
 const TEXT_SCHEMA = {
@@ -11,10 +11,10 @@ const TEXT_SCHEMA = {
   required: ["text"],
 } as const
 
-/** The state of a round. Its characters are easily changed by accident. */
+/** Returns the state of a round. It contains characters that a faulty client would corrupt. */
 const stateOf = (round: number): string => `round ${round} "é\u0000\ud83d\ude00" \\n`
 
-/** A form with a field of each kind. */
+/** A form with one field of each kind. */
 export const BOOKING_FORM = {
   message: "Who travels?\n<b>Two</b> seats are left.",
   requestedSchema: {
@@ -39,10 +39,13 @@ export const BOOKING_FORM = {
   },
 } as const
 
-/** Called with each call. `isAnswered`: the call contains the answers of the last round. */
+/** Called for each tool call. `isAnswered`: whether the call contains the answers to the last round. */
 export type OnCall = (text: string, isAnswered: boolean) => Promise<void> | void
 
-/** Adds the tools `ask` and `look`, which do the same. The result contains the answers and the state of the last round. */
+/**
+ * Adds the tools `ask` and `look`, which behave alike. Their result contains the answers and the state of the last
+ * round.
+ */
 export function addAskingTools(server: McpServer, rounds: AskedRounds, onCall: OnCall = () => {}): void {
   for (const name of ["ask", "look"]) {
     const config = { description: "Asks the user.", inputSchema: fromJsonSchema<{ text: string }>(TEXT_SCHEMA) }

@@ -1,9 +1,12 @@
-/** check-server-logs.ts: set-up of the projects that start servers: a test fails if a server has logged content (SPEC OB6). */
+/**
+ * check-server-logs.ts: the setup file for projects that start servers. It makes a test fail if a server has logged
+ * content (SPEC OB6).
+ */
 
 import { afterEach, beforeAll, expect } from "vitest"
 import { forgetContent, takeLeaks } from "./log-check.ts"
 
-// Several files run in one process. The texts of an earlier file don't concern the servers of this one.
+// Several test files run in one process. Text that an earlier file recorded is irrelevant to this file's servers.
 beforeAll(forgetContent)
 
 afterEach(() => {

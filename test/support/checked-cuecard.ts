@@ -1,7 +1,7 @@
 /**
- * checked-cuecard.ts: wraps `cuecard/testing` for this repository's tests. Every log line of every server is checked for
- * content, and spans and data points are written as log lines. The texts that the tests send by `fetch` and by sockets are
- * recorded.
+ * checked-cuecard.ts: wraps `cuecard/testing` for this repository's tests. Every server's log lines are checked for
+ * content. Spans and data points are written as log lines too. All text that the tests send through `fetch` and sockets
+ * is recorded for the check.
  */
 
 import type { Build } from "../../testing/built-worker.ts"
@@ -31,7 +31,7 @@ export async function startCuecard(options: CuecardOptions = {}, build?: Build):
 
 let isWatching = false
 
-/** Records the texts that this process sends, and the pages of history and signed URLs that it receives. */
+/** Records the text that this process sends, and the pages of history and signed URLs that it receives. */
 function watchRequests(): void {
   if (isWatching) return
   isWatching = true

@@ -1,9 +1,9 @@
 /**
  * chromium.ts: a real Chromium for the browser tests, on any Linux machine.
  *
- * It uses an installed Chromium if there is one: CHROME_PATH, then the usual paths. Otherwise it unpacks the Chromium of
- * an npm package once into node_modules/.cache, with its shared libraries (NSS, NSPR, Expat) and, if the machine has no
- * fonts, its font. So `npm test` needs only the C library of the machine.
+ * It uses an installed Chromium if it finds one at CHROME_PATH or at the usual paths. Otherwise, it unpacks the
+ * Chromium from an npm package into node_modules/.cache, once. This includes the shared libraries (NSS, NSPR, Expat)
+ * and, if the machine has no fonts, a font. So `npm test` needs only the machine's C library.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -30,7 +30,8 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
   "--font-render-hinting=none",
-  // Fewer processes need about a tenth less processor time. The first feature is from Playwright's list, which this one replaces.
+  // With fewer processes, the tests take about a tenth less processor time. This list replaces Playwright's, from which
+  // the first feature comes.
   "--in-process-gpu",
   "--enable-features=CDPScreenshotNewSurface,NetworkServiceInProcess2",
 ]
@@ -43,10 +44,13 @@ const PACKAGE = join(MODULES, "@sparticuz/chromium")
 
 /** Interval at which a process checks whether another process has unpacked the browser, in milliseconds. */
 const UNPACK_POLL_MS = 100
-/** A process that has not finished unpacking after this time has been killed, in milliseconds. */
+/** Time after which a process that has not finished unpacking is assumed to have been killed, in milliseconds. */
 const UNPACK_TIMEOUT_MS = 90_000
 
-/** Unpacks the browser once. It takes seconds of processor time, so the other test processes wait for the first one. */
+/**
+ * Unpacks the browser once. Unpacking takes seconds of processor time, so only the first test process does it, and the
+ * others wait.
+ */
 async function ensureUnpacked(home: string): Promise<void> {
   const lock = `${home}.lock`
   mkdirSync(join(home, ".."), { recursive: true })
@@ -75,7 +79,10 @@ function tryCreateFolder(path: string): boolean {
   }
 }
 
-/** The package unpacks into the temporary folder, so TMPDIR points to a staging folder meanwhile. The final rename is atomic. */
+/**
+ * Unpacks the browser through a staging folder. TMPDIR points to that folder meanwhile, because the package unpacks
+ * into the temporary folder. The final rename is atomic.
+ */
 async function unpackInto(home: string): Promise<void> {
   const staging = mkdtempSync(`${home}-`)
   const before = process.env["TMPDIR"]
@@ -91,11 +98,11 @@ async function unpackInto(home: string): Promise<void> {
   try {
     renameSync(staging, home)
   } catch {
-    rmSync(staging, { recursive: true, force: true }) // another process was first
+    rmSync(staging, { recursive: true, force: true }) // another process was faster
   }
 }
 
-/** The configuration in the package contains paths of another platform. */
+/** Writes a font configuration, because the one in the package contains another platform's paths. */
 function writeFontsConfig(home: string): string {
   const file = join(home, "fonts/cuecard.conf")
   const dirs = ["/usr/share/fonts", "/usr/local/share/fonts", join(home, "fonts/fonts")]
@@ -104,7 +111,7 @@ function writeFontsConfig(home: string): string {
   return file
 }
 
-/** The launch options of the packed browser. */
+/** Returns the launch options of the packed browser. */
 async function packedChromium(): Promise<LaunchOptions> {
   if (process.arch !== "x64" || !existsSync(PACKAGE)) {
     throw new Error("No Chromium found. Install one, or set CHROME_PATH to its path.")
@@ -117,7 +124,7 @@ async function packedChromium(): Promise<LaunchOptions> {
   return { executablePath: join(home, "chromium"), env }
 }
 
-/** Starts a Chromium. The files of a worker process share it, and it ends with the process. */
+/** Starts a Chromium. The test files of a process share it, and it ends together with the process. */
 async function launchChromium(): Promise<Browser> {
   const installed = INSTALLED.find((path) => path !== "" && existsSync(path))
   const where = installed === undefined ? await packedChromium() : { executablePath: installed }
@@ -126,7 +133,10 @@ async function launchChromium(): Promise<Browser> {
 
 let shared: Promise<Browser> | null = null
 
-/** The Chromium of this process, started on first use and after a crash. Call `closeContexts` at the end of the file. */
+/**
+ * Returns the Chromium of this process. It is started on first use and after a crash. Call `closeContexts` at the end
+ * of each test file.
+ */
 export async function openChromium(): Promise<Browser> {
   const running = await shared?.catch(() => null)
   if (running?.isConnected() === true) return running
@@ -134,7 +144,7 @@ export async function openChromium(): Promise<Browser> {
   return shared
 }
 
-/** Closes all pages, so that the next file of this process starts with none. */
+/** Closes all pages, so that the next test file in this process starts without any. */
 export async function closeContexts(browser: Browser | undefined): Promise<void> {
   await Promise.all((browser?.contexts() ?? []).map((context) => context.close()))
 }

@@ -1,4 +1,4 @@
-/** directive-text.ts: texts with many complete and partial directives, for property tests. */
+/** directive-text.ts: generates text with many complete and partial directives, for property tests. */
 
 import fc from "fast-check"
 import type { Asset } from "../../shared/protocol/event.ts"
@@ -53,7 +53,10 @@ const DIRECTIVES = [
 
 const few = fc.uniqueArray(fc.constantFrom(...DIRECTIVES), { minLength: 2, maxLength: 8 })
 const joined = (part: fc.Arbitrary<string>) => fc.array(part, { maxLength: 16, size: "max" }).map((all) => all.join(""))
-/** Directives that overlap each other, span tags, code, lists and quotes. Some texts repeat only a few of them. */
+/**
+ * Generates text with directives that overlap each other, span tags, code, lists and quotes. Some of it repeats only a
+ * few fragments.
+ */
 export const directiveText = fc.oneof(
   joined(fc.constantFrom(...DIRECTIVES)),
   few.chain((some) => joined(fc.constantFrom(...some))),

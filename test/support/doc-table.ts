@@ -1,4 +1,4 @@
-/** doc-table.ts: Markdown tables that are generated into a page of docs/. */
+/** doc-table.ts: inserts generated Markdown tables into pages of docs/. */
 
 const toRow = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`
 

@@ -16,7 +16,7 @@ export interface FakeDeployment {
   readonly versions: readonly { readonly version_id: string; readonly percentage: number }[]
 }
 
-/** How a request misbehaves. `lose`: the request takes effect, but its response never arrives. */
+/** How the server misbehaves on a request. `lose`: the request takes effect, but its response never arrives. */
 export type Misbehaviour = { readonly status: number; readonly retryAfter?: string } | "hang" | "lose" | "garbage"
 
 export interface Seen {
@@ -28,7 +28,7 @@ export interface Seen {
 export interface FakePlatform {
   readonly url: string
   readonly seen: readonly Seen[]
-  /** The newest deployment first. */
+  /** All deployments, newest first. */
   readonly deployments: FakeDeployment[]
   /** Ids of the versions that can be deployed. */
   readonly deployable: string[]
@@ -37,11 +37,11 @@ export interface FakePlatform {
   migrationTag: string | null
   /** Requests and failed requests of each version, returned each time they are counted. */
   rates: Readonly<Record<string, { readonly requests: number; readonly failed: number }>>
-  /** Called before each request. If it returns a value, that replaces the response. */
+  /** Called before each request. If it returns a value, that misbehaviour replaces the response. */
   misbehave: ((seen: Seen) => Misbehaviour | null) | null
-  /** Creates a deployment, as another operator would. */
+  /** Deploys a version, as another operator would. */
   deploy(version: string): void
-  /** `{id: percentage}` of the active deployment. */
+  /** Returns each version's percentage of the traffic in the active deployment, by id. */
   traffic(): Readonly<Record<string, number>>
   close(): Promise<void>
 }
@@ -68,7 +68,9 @@ export async function startFakePlatform(active: string, earlier: readonly string
     misbehave: null,
     deploy: (version) => add([{ version_id: version, percentage: 100 }], "by hand"),
     traffic: () =>
-      Object.fromEntries(platform.deployments[0]?.versions.map((one) => [one.version_id, one.percentage]) ?? []),
+      Object.fromEntries(
+        platform.deployments[0]?.versions.map((version) => [version.version_id, version.percentage]) ?? [],
+      ),
   }
   const add = (versions: FakeDeployment["versions"], message: string): void => {
     count += 1
@@ -128,7 +130,7 @@ export async function startFakePlatform(active: string, earlier: readonly string
 
   const server = createServer(async (request, response) => {
     const body = await readText(request).catch(() => null)
-    // A client that was refused once abandons its other uploads.
+    // After a refusal, the client abandons its other uploads.
     if (body === null) return
     const entry = { method: request.method ?? "", path: request.url ?? "", body }
     seen.push(entry)
@@ -168,7 +170,10 @@ interface Query {
   }
 }
 
-/** Half of the failures are exceptions, the other half responses with status 500. */
+/**
+ * Counts requests as the platform does. Half of the failures are exceptions, and the other half are responses with
+ * status 500.
+ */
 function countEvents({ parameters }: Query, rates: FakePlatform["rates"]): object {
   const isByStatus = parameters.filters.some(({ key }) => key === "$workers.event.response.status")
   const aggregates = Object.entries(rates).flatMap(([version, { requests, failed }]) => {

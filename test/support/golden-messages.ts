@@ -21,7 +21,10 @@ export function createQuestion(id: string, words: string): Message {
   return createMessage({ id, role: "user", exchange_id: id, status: "completed", timestamp: GOLDEN_TIME, words })
 }
 
-/** The events of a golden file with an end event. Without an explicit one, a turn with open calls is interrupted. */
+/**
+ * Returns a golden file's events, with an end event. If the file has none, one is added: a turn with open calls ends as
+ * interrupted, any other as completed.
+ */
 export function addEndEvent(golden: Golden): readonly TurnEvent[] {
   const message = golden.events.reduce(fold, createAnswer("a", "q"))
   if (isEnded(message.status)) return golden.events
@@ -34,7 +37,7 @@ export function createAnswer(id: string, exchange_id: string): Message {
   return createMessage({ id, role: "assistant", exchange_id, timestamp: GOLDEN_TIME })
 }
 
-/** Adds the grants of a message, as if its text had arrived at once. */
+/** Adds the grants that a message would have if its text had arrived all at once. */
 export function addGrants(message: Message, resolver: Resolver): Message {
   const segmenter = createMessageSegmenter()
   segmenter.advance(message, undefined, resolver)

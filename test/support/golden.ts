@@ -1,7 +1,8 @@
 /**
  * golden.ts: parses and prints the notation of test/golden/*.txt; test/README.md describes it.
  *
- * Above `---` are the session's data and the raw events of a producer, one per line; below it the segments and drift.
+ * The lines above `---` are the session's data and a producer's raw events, one per line. The lines below are the
+ * expected segments and drift.
  */
 
 /*
@@ -10,7 +11,7 @@
  *   save chart_1 pic image "chart.png" [voice]      an asset that the call itself stored
  * Events:
  *   text "…" · think "…" · thought 1200 · step · end [status [reason]]
- *   call weather_1 {args} [channel]                 requested and dispatched; `ephemeral`: an ephemeral row, channel user
+ *   call weather_1 {args} [channel]                 dispatched; with `ephemeral`, an ephemeral row on channel `user`
  *   want pay_1 {args}                               requested, not dispatched
  *   start pay_1 · ask pay_1 · allow pay_1 · deny pay_1 · output weather_1 "…" · fail weather_1 code "message"
  *   result weather_1 {json}                         the data, followed by the trailer that cues a card
@@ -60,7 +61,7 @@ class SessionData implements Resolver {
   readonly hasMessage = (id: string): boolean => this.#messages.includes(id)
   readonly findAsset = (id: string): Asset | null => this.#assets.find((asset) => asset.id === id) ?? null
 
-  /** Parses a line of session data. Returns false for any other line. */
+  /** Parses a line if it is session data. Returns false for any other line. */
   parseLine(line: string): boolean {
     const [, word, rest = ""] = /^(origin|message|asset|save)\s+(.*)$/.exec(line) ?? []
     if (word === undefined) return false
@@ -75,7 +76,7 @@ class SessionData implements Resolver {
     return true
   }
 
-  /** Adds the assets of a result, as dispatch does. */
+  /** Adds the assets that the call stored to its result, as dispatch does. */
   addMedia(event: TurnEvent): TurnEvent {
     if (event.type !== "tool_result" || event.result === null) return event
     const media = readToolMedia(event.result, this.#saved.get(event.call_id) ?? [])
@@ -185,12 +186,12 @@ function createResult(
   }
 }
 
-/** The `is` line of a message, if it has one. */
+/** Returns the `is` line of a message, if it has one. */
 export function printStatus({ status, reason }: Message): string[] {
   return status === "running" || status === "completed" ? [] : [["is", status, reason ?? ""].join(" ").trim()]
 }
 
-/** The `replies` line of a message, if it has one. */
+/** Returns the `replies` line of a message, if it has one. */
 export function printReply(replyTo: string | undefined): string[] {
   return replyTo === undefined ? [] : [`replies ${replyTo}`]
 }
@@ -203,7 +204,7 @@ export function printSegments(segments: readonly Segment[], drift: readonly Drif
   ]
 }
 
-/** Metadata that only assets of the session have. */
+/** Prints metadata that only the session's own assets have. */
 function printMetadata({ mime_type, size, voice }: Extract<Segment, { type: "media" }>): string {
   const fields = [mime_type, size?.toString(), voice === true ? "voice" : undefined]
   return fields.flatMap((field) => (field === undefined ? [] : [` ${field}`])).join("")

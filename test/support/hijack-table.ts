@@ -1,8 +1,9 @@
 /**
- * hijack-table.ts: hostile text in the data that a tool reads from a page, a mail or a file: span tags, trailers,
- * directives, ends of wrappers, and attempts to break out of JSON.
+ * hijack-table.ts: hostile text, as a tool might read it from a page, an email or a file: span tags, trailers,
+ * directives, wrapper ends, and attempts to break out of JSON.
  *
- * `probe_data_1` is the real tag of a reading call; `pic` is an asset of the session, `secret` one of another session.
+ * `probe_data_1` is the real tag of the call that reads the text. `pic` is an asset of the session, and `secret` is an
+ * asset of another session.
  */
 
 const TAG = "probe_data_1"
@@ -104,5 +105,5 @@ const BROKEN = [
   "\ufeff\ufffe\uffff 😀\u0301",
 ]
 
-/** Every text, without duplicates. */
+/** All hostile strings. */
 export const HIJACKS: readonly string[] = [...SPANS, ...TRAILERS, ...WRAPPERS, ...MEDIA, ...EMBEDS, ...BROKEN]

@@ -1,8 +1,9 @@
 /**
- * history-fixtures.ts: parses test/shared/history/*.txt and runs a file of another system through the steps of an import.
+ * history-fixtures.ts: parses test/shared/history/*.txt, and runs another system's file through the steps of an import.
  *
- * Above `---`: comments with the rule ids, `source:`, `producer:` (its heading in docs/import.md) and `type Name: fields…`
- * as the source declares them; then the file. Below: the messages as they are shown, and the kinds that are counted.
+ * Above `---` are comments (the rule ids, `source:`, `producer:` with its heading in docs/import.md, and `type Name:
+ * fields…` as the source declares them) and then the file. Below are the messages as they are shown, and the counted
+ * kinds.
  */
 
 import { addTotals } from "../../shared/ingest/history/kind-counts.ts"
@@ -22,7 +23,7 @@ export interface HistoryFixture {
   readonly source: string
   /** All fields that the source's types declare. */
   readonly fields: readonly string[]
-  /** The file. */
+  /** The text of the other system's file. */
   readonly body: string
   readonly expected: readonly string[]
 }
@@ -48,7 +49,10 @@ export function parseHistoryFixture(name: string, text: string): HistoryFixture 
   }
 }
 
-/** The JSON values of a file: one per line, or one document. A list is read entry by entry. */
+/**
+ * Returns the JSON values of a file, which has one value per line or is a single document. A document that is a list is
+ * split into its entries.
+ */
 export function listValues(body: string): unknown[] {
   const whole = parseJson(body)
   if (whole !== undefined) return Array.isArray(whole) ? [...whole] : [whole]
@@ -63,13 +67,13 @@ export interface ImportedHistory {
   readonly messages: readonly Message[]
   readonly records: readonly StreamRecord[]
   readonly kinds: Readonly<Record<string, number>>
-  /** Values that no mapper and no parser accepts. */
+  /** Number of values that neither a mapper nor the parser accepts. */
   readonly refused: number
   /** Counts of dropped content, by kind. */
   readonly lost: Readonly<Record<string, number>>
 }
 
-/** Imports the values of a file. `cutAt`: the file is imported in two parts, cut before this value. */
+/** Imports the values of a file in two parts. The second part begins with the value at index `cutAt`. */
 export function importValues(values: readonly unknown[], cutAt = values.length): ImportedHistory {
   const records: StreamRecord[] = []
   const kinds: Record<string, number> = {}
@@ -99,7 +103,7 @@ function assemble(records: readonly StreamRecord[]): Pick<ImportedHistory, "mess
   return { messages: finished.flatMap((item) => (item.kind === "message" ? [item.message] : [])), lost }
 }
 
-/** The messages as they are shown, one line per segment. */
+/** Prints the messages as they are shown, one line per segment. */
 export function printHistory({ messages, kinds, refused, lost }: ImportedHistory): string[] {
   return [
     ...messages.flatMap(printMessage),
@@ -150,7 +154,7 @@ function printSegment(segment: Segment, message: Message): string {
   }
 }
 
-/** Fields whose content is defined by the tool or the program, not by the format. */
+/** Fields whose content is defined by the tool or the program, and not by the format. */
 const FREE_FIELDS: ReadonlySet<string> = new Set([
   "tools",
   "arguments",
@@ -171,10 +175,10 @@ const FREE_FIELDS: ReadonlySet<string> = new Set([
   "assistantMessageEvent",
 ])
 
-/** Objects whose keys are ids. */
+/** Fields that contain an object whose keys are ids. */
 const KEYED_FIELDS: ReadonlySet<string> = new Set(["mapping", "toolResults"])
 
-/** The names of all fields of a value of a format. */
+/** Returns the names of all fields in a value, including nested ones. */
 export function listKeys(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(listKeys)
   if (typeof value !== "object" || value === null) return []

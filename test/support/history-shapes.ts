@@ -1,4 +1,4 @@
-/** history-shapes.ts: generated conversations, and the same conversation in the file format of each system. */
+/** history-shapes.ts: generates conversations, and writes each conversation in the file format of each system. */
 
 import fc from "fast-check"
 
@@ -14,7 +14,7 @@ export interface TalkStep {
   readonly thinking: string
   readonly text: string
   readonly calls: readonly TalkCall[]
-  /** The order in which the results arrive. */
+  /** Whether the results arrive in reverse order. */
   readonly isReversed: boolean
 }
 
@@ -25,7 +25,7 @@ export interface TalkTurn {
 
 export interface Talk {
   readonly turns: readonly TalkTurn[]
-  /** Some systems number the calls of each step from 0. */
+  /** Whether the ids of calls repeat, because some systems number the calls of each step from 0. */
   readonly reusesIds: boolean
 }
 
@@ -57,14 +57,14 @@ export const talk: fc.Arbitrary<Talk> = fc.record({
   reusesIds: fc.boolean(),
 })
 
-/** The features that a format can express. */
+/** A format, with the features that it can express. */
 export interface Shape {
   readonly name: string
   /** The values of the file: one per line, or one document. */
   readonly values: (talk: Talk) => unknown[]
   readonly hasThinking: boolean
   readonly hasErrors: boolean
-  /** Each call is directly followed by its result, and calls have no ids. */
+  /** Whether each call is directly followed by its result, and calls have no ids. */
   readonly isLines: boolean
 }
 
@@ -176,7 +176,7 @@ function responseItems(talk: Talk): object[] {
   ])
 }
 
-/** A line per block, and a line per result. */
+/** Returns one line per block and one line per result. */
 function claudeCodeLines(talk: Talk): object[] {
   const lines = anthropicMessages(talk).flatMap(({ role, content, id }) => {
     const blocks = content as object[]
@@ -226,7 +226,7 @@ function piLines(talk: Talk): object[] {
   return stamp([{ type: "session", version: 3, id: "s", cwd: "/" }, ...entries])
 }
 
-/** A turn is one row. Its results are beside the blocks, so ids are unique. */
+/** Returns one row per turn. The results are stored beside the blocks, so ids must be unique. */
 function kagedRows(talk: Talk): object[] {
   return nameTurns({ ...talk, reusesIds: false }).flatMap(({ id, question, steps }): object[] => {
     const contentBlocks = steps.flatMap(({ thinking, text, calls }) => [
@@ -234,7 +234,7 @@ function kagedRows(talk: Talk): object[] {
       ...(text === "" ? [] : [{ type: "text", text }]),
       ...calls.map(({ id: callId, name, args }) => ({ type: "toolCall", id: callId, name, arguments: args })),
     ])
-    const results = steps.flatMap((one) => one.results)
+    const results = steps.flatMap((step) => step.results)
     const toolResults = Object.fromEntries(
       results.map((done) => [done.id, { content: done.result, isError: done.isError }]),
     )
@@ -271,7 +271,7 @@ function chatGptDocument(talk: Talk): unknown[] {
   ])
   const nodes = messages.map((message, index) => {
     const parent = index === 0 ? "root" : `n${index - 1}`
-    // The times of a branch can go backwards.
+    // Within a branch, times can go backwards.
     return [
       `n${index}`,
       {

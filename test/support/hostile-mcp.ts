@@ -1,8 +1,8 @@
-/** hostile-mcp.ts: responses of a hostile or broken MCP server, each by its name. */
+/** hostile-mcp.ts: the responses of a hostile or broken MCP server, by name. */
 
 import type { IncomingMessage, ServerResponse } from "node:http"
 
-/** Waits until the client gives up. */
+/** The name of a response that never arrives, so that the client has to give up. */
 const HANG = "hang"
 
 const JSON_HEADERS = { "content-type": "application/json" }

@@ -1,4 +1,7 @@
-/** hostile-webhook.ts: responses of a tenant's service that try to make a turn fail, hang, grow, or show data that isn't a result. */
+/**
+ * hostile-webhook.ts: responses with which a tenant's service tries to make a turn fail, hang, grow without limit, or
+ * show data that isn't a result.
+ */
 
 import type { ServerResponse } from "node:http"
 import { MAX_RESULT_BYTES } from "../../shared/limits.ts"

@@ -1,9 +1,10 @@
 /**
- * import-fixtures.ts: transcripts in the record format of another system, with the messages that they become.
+ * import-fixtures.ts: transcripts in another system's record format, with the messages that the importer creates from
+ * them.
  *
- * A fixture begins with lines of `#`: what it demonstrates, `# source:` the project and files whose types it follows, and for each
- * record type `# keys TYPE:` with all keys of that type in the source (`*`: of every record). Then come the records, one per
- * line, `---`, and the messages.
+ * A fixture begins with lines that start with `#`. They state what the fixture demonstrates, the project and files
+ * whose types it follows (`# source:`), and all keys that the source declares for each record type (`# keys TYPE:`; `*`
+ * stands for every record). Then come the records, one per line, `---`, and the messages.
  */
 
 import { type AssembledMessage, createAssembler, type LateEvents } from "../../shared/ingest/assembler.ts"
@@ -35,7 +36,7 @@ export function parseImportFixture(name: string, text: string): ImportFixture {
   return { name, source, keys: new Map(keys), lines: all.filter((line) => !line.startsWith("#")), expected }
 }
 
-/** The messages of a file, as the importer creates them: ordered by time, with late results applied. */
+/** Returns the messages of a file as the importer creates them: ordered by time, with late results applied. */
 export function importLines(lines: readonly string[]): Message[] {
   const records = lines.flatMap((line) => lineToRecords(JSON.parse(line)))
   const timed = records.map((record, n) => ({ record, n, at: Date.parse(record.timestamp ?? "") }))
@@ -70,7 +71,7 @@ function applyLate(items: readonly (AssembledMessage | LateEvents)[]): Message[]
   return messages
 }
 
-/** Messages as text: a line per message, and an indented line per segment. */
+/** Prints one line per message, followed by an indented line per segment. */
 export function printMessages(messages: readonly Message[]): string {
   return messages
     .map((message) => `${printHead(message)}\n${messageToWire(message).segments.map(printSegment).join("")}`)

@@ -3,10 +3,12 @@
 import type { Cuecard } from "cuecard/testing"
 
 const POLL_MS = 100
-/** In milliseconds. */
+/** Maximum duration of an import, in milliseconds. */
 const MAX_IMPORT_MS = 60_000
 
-/** Questions alternate with answers. `textOf` is the text of a message. Returns the id of the session. */
+/**
+ * Imports questions that alternate with answers. `textOf` returns the text of each message. Returns the session's id.
+ */
 export async function importMessages(
   { url, token, createSession }: Pick<Cuecard, "url" | "token" | "createSession">,
   count: number,

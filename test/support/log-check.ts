@@ -1,35 +1,38 @@
 /**
  * log-check.ts: checks that a server's log lines, spans and data points contain no content (SPEC OB6).
  *
- * The helpers that tests use to send and receive record every text, argument, result, title, file name, token and signed
- * address. No value of a log line may contain any 12 consecutive characters of them, or a short file name. In addition, no
- * value may be a sentence, a URL or a credential, whatever its origin. Data points and spans are log lines in tests
- * (vitest.config.ts, checked-cuecard.ts).
+ * The helpers with which tests send and receive data record every text, argument, result, title, file name, token and
+ * signed URL. No value in a log line may contain 12 consecutive characters of a recorded string, or a recorded short
+ * file name. In addition, no value may be a sentence, a URL or a credential, whatever its origin. In tests, data points
+ * and spans are written as log lines (vitest.config.ts, checked-cuecard.ts).
  */
 
 import { ACCESS_TABLE } from "../../worker/routes/access/administration-rules.ts"
 
 /**
- * Length of the windows that are compared, in UTF-16 code units. Shorter texts are words that can also occur in ids and
- * names.
+ * Length of the windows that are compared, in UTF-16 code units. Shorter strings aren't compared, because they are
+ * often words that also occur in ids and names.
  */
 const WINDOW = 12
 /**
- * This many windows at the start of a text are recorded at every position. Later ones are recorded side by side, because
+ * Number of windows at the start of a text that are recorded at every position. Later windows don't overlap, because
  * there are many long texts.
  */
 const DENSE_WINDOWS = 4_096
-/** Parts of the names of fields that look like text. */
+/** Fragments of field names that would otherwise pass for content. */
 const FIELD_WORDS = new Set(["conversation"])
-/** Shorter file names are compared as a whole. Names without an extension are ordinary words. */
+/**
+ * Matches file names, which are also compared as a whole, because they can be shorter than a window. Names without an
+ * extension don't match, because they are often ordinary words.
+ */
 const FILE_NAME = /^[\w-][\w.-]*\.[a-z][a-z\d]{1,4}$/i
-/** The fields of requests, frames and pages of history that hold content. */
+/** The fields of requests, frames and pages of history that contain content. */
 const CONTENT_FIELDS = new Set("content text delta synthesis args result output title label token".split(" "))
 const MAX_DEPTH = 12
 
 /** Fields whose values contain spaces: the location of an error, and the invalid variable. */
 const FIELDS_WITH_SPACES = new Set(["error", "detail"])
-/** An API key is much longer than the ids of 21 random characters, some of which begin like one. */
+/** Random 21-character ids may also begin with `ck_`, but an API key is much longer. */
 const CREDENTIAL = /\beyJ[\w-]{8,}\.|\bck_[\w.-]{19,}|Bearer |[?&]token=|https?:\/\//
 
 /** Route patterns, which data points contain and hostile texts quote. */
@@ -42,11 +45,11 @@ const ROUTES = new Set([
 
 const noted = new Set<string>()
 const fileNames = new Set<string>()
-/** Ids that clients have chosen. Log lines contain them, and texts can repeat them. */
+/** Ids that clients have chosen. They aren't leaks: log lines contain ids, and recorded text can repeat them. */
 const ids = new Set<string>()
 const faults: string[] = []
 
-/** Remembers a text that no line may contain from now on. */
+/** Records text that no line may contain from now on. */
 export function noteContent(text: string): void {
   const last = text.length - WINDOW
   for (let at = 0; at <= last; at += at < DENSE_WINDOWS ? 1 : WINDOW) {
@@ -55,9 +58,12 @@ export function noteContent(text: string): void {
   }
 }
 
-/** Model scripts and questions to agents quote names of fields, tools, codes and ids, which log lines also contain. */
+/**
+ * Returns whether a window looks like an identifier. Recorded text, such as model scripts and questions to agents, can
+ * quote field names, tools, codes and ids, which log lines also contain.
+ */
 function isIdentifier(window: string): boolean {
-  // A run of hexadecimal letters is a part of an id.
+  // A run of hexadecimal letters is taken for part of an id.
   if (/^[a-f]+$/.test(window)) return true
   return /^[a-z\d_.-]*[\d_.-][a-z\d_.-]*$/.test(window) || FIELD_WORDS.has(window)
 }
@@ -67,7 +73,7 @@ function noteFileName(name: string): void {
   if (FILE_NAME.test(name)) fileNames.add(name)
 }
 
-/** Remembers the texts in the content fields of a value: the body of a request, a frame, a page of history. */
+/** Records the text in a value's content fields. The value is a request body, a frame or a page of history. */
 export function noteFields(value: unknown, depth = 0): void {
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return
   for (const [name, field] of Object.entries(value)) {
@@ -79,7 +85,7 @@ export function noteFields(value: unknown, depth = 0): void {
   }
 }
 
-/** Like `noteFields`, for the JSON text of a request, a response or a frame. Other texts are ignored. */
+/** Like `noteFields`, for a request, a response or a frame as JSON text. Any other text is ignored. */
 export function noteJson(text: unknown): void {
   if (typeof text !== "string" || !text.startsWith("{")) return
   try {
@@ -87,14 +93,14 @@ export function noteJson(text: unknown): void {
   } catch {}
 }
 
-/** Remembers the token and the file name of a URL. */
+/** Records the token, the code and the file name in a URL. */
 export function noteAddress(address: string): void {
   const { searchParams } = new URL(address, "http://localhost")
   for (const name of ["token", "code"]) noteContent(searchParams.get(name) ?? "")
   noteFileName(searchParams.get("name") ?? "")
 }
 
-/** The fault of a line; null if it contains no content. Lines that are not JSON are only searched for recorded texts. */
+/** Describes what a line leaks; null if it leaks nothing. A line that isn't JSON is only searched for recorded text. */
 export function findLeak(line: string): string | null {
   const fields = parseLine(line)
   if (fields === null) return findNoted(line)
@@ -113,8 +119,8 @@ function parseLine(line: string): object | null {
 function findLeakIn(field: string, value: unknown): string | null {
   if (typeof value === "string") {
     const isSentence = /\s/.test(value) && !FIELDS_WITH_SPACES.has(field)
-    if (isSentence) return `the field ${field} has text`
-    return CREDENTIAL.test(value) ? `the field ${field} has a URL or a credential` : findNoted(value)
+    if (isSentence) return `the field ${field} contains a sentence`
+    return CREDENTIAL.test(value) ? `the field ${field} contains a URL or a credential` : findNoted(value)
   }
   if (typeof value !== "object" || value === null) return null
   for (const [name, inner] of Object.entries(value)) {
@@ -124,7 +130,10 @@ function findLeakIn(field: string, value: unknown): string | null {
   return null
 }
 
-/** Looks up each window once, so the cost does not depend on how much was recorded. */
+/**
+ * Searches a value for recorded text. Each window is looked up once, so the cost doesn't depend on how much was
+ * recorded.
+ */
 function findNoted(value: string): string | null {
   if (ids.has(value) || ROUTES.has(value)) return null
   const fileName = value.split(/[^\w.-]+/).find((word) => fileNames.has(word))
@@ -136,18 +145,18 @@ function findNoted(value: string): string | null {
   return null
 }
 
-/** Checks a line. `takeLeaks` reports the findings. */
+/** Checks a line. `takeLeaks` returns what was found. */
 export function checkLine(line: unknown): void {
   const leak = findLeak(String(line))
   if (leak !== null) faults.push(`${leak}: ${String(line).slice(0, 400)}`)
 }
 
-/** Forgets the recorded texts, because they don't concern the next test file in the same process. */
+/** Discards the recorded text, which is irrelevant to the next test file in the same process. */
 export function forgetContent(): void {
   for (const set of [noted, fileNames, ids]) set.clear()
 }
 
-/** The faults found since the last call. */
+/** Returns the leaks found since the last call. */
 export function takeLeaks(): string[] {
   return faults.splice(0)
 }

@@ -1,8 +1,9 @@
 /**
- * longest-first.ts: orders the test files, long ones first, so that none runs alone at the end.
+ * longest-first.ts: orders the test files so that long ones come first and none of them runs alone at the end.
  *
- * A process that is shared by the files of a project (`isolate: false`) is kept only while the next file in the queue
- * belongs to the same project. So the files with a separate process come first, and then one project after the other.
+ * If a project's files share a process (`isolate: false`), Vitest keeps that process only while the next file in the
+ * queue belongs to the same project. So the files that need a process of their own come first, followed by one project
+ * after the other.
  */
 
 import { statSync } from "node:fs"
@@ -10,7 +11,8 @@ import { relative } from "node:path"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 /**
- * Durations of long files, in seconds, for machines that have not run them yet. The files spend most of this time waiting.
+ * Durations of long files, in seconds, for machines that have not run them yet. The files spend most of this time
+ * waiting.
  */
 const SECONDS: Readonly<Record<string, number>> = {
   "faults/erasure": 80,
@@ -87,7 +89,7 @@ const SECONDS: Readonly<Record<string, number>> = {
   "faults/releases": 24,
 }
 
-/** Other files: seconds per byte, so that larger ones come first. */
+/** Estimated duration of all other files, in seconds per byte, so that larger files come first. */
 const SECONDS_PER_BYTE = 1 / 4_000
 
 function secondsOf({ moduleId, project }: TestSpecification): number {

@@ -69,7 +69,7 @@ function printLink(token: ProseToken): string {
 
 function printHref({ href = "", autolink }: ProseToken): string {
   const address = autolink === true ? href : decodeEntities(href)
-  // As in the specification's examples, characters that a URL can't contain are encoded.
+  // Encode the characters that a URL can't contain, as the specification's examples do.
   return escapeHtml(encodeURI(address.toWellFormed()).replace(/%25(?=[\da-f]{2})/gi, "%"))
 }
 
@@ -83,7 +83,7 @@ function escapeHtml(text: string): string {
   return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;")
 }
 
-/** HTML without what a browser ignores, and without the titles of links and images. */
+/** Removes from HTML what a browser ignores, and the titles of links and images. */
 export function normalizeHtml(html: string): string {
   return html
     .replace(/ title="[^"]*"/g, "")

@@ -1,8 +1,9 @@
 /**
- * marked-lexer.ts: parses prose with `marked`, as the page did before it had its own parser (docs/decisions/0083-markdown-parser.md).
+ * marked-lexer.ts: parses prose with `marked`, as the page did before it had its own parser
+ * (docs/decisions/0083-markdown-parser.md).
  *
- * Tests compare the page's parser with it. Fences, indented code and HTML blocks are turned off; formulas and footnotes
- * are extensions.
+ * Tests compare the page's parser with this lexer. Fences, indented code and HTML blocks are turned off; formulas and
+ * footnotes are extensions.
  */
 
 import { Lexer, type Token, Tokenizer, type Tokens, type TokensList } from "marked"
@@ -24,7 +25,10 @@ class ProseTokenizer extends Tokenizer {
   override code(): undefined {}
   override html(): undefined {}
 
-  /** On one line and at the top level only: a title that spans lines could change blocks that are already finished. */
+  /**
+   * Accepts a definition only on one line and at the top level. A title that spans lines could change blocks that are
+   * already complete.
+   */
   override def(src: string): Tokens.Def | undefined {
     if (!(this.lexer instanceof ProseLexer) || this.lexer.depth > 1) return undefined
     const found = DEFINITION.exec(src)
@@ -51,7 +55,7 @@ class ProseTokenizer extends Tokenizer {
     return super.emStrong(src, masked, prevChar)
   }
 
-  /** Ends the text before `$$`, where marked wouldn't stop. */
+  /** Ends plain text before `$$`, where marked wouldn't stop. */
   override inlineText(src: string): Tokens.Text | undefined {
     const token = super.inlineText(src)
     const at = token?.raw.indexOf("$$", 1) ?? -1
@@ -61,8 +65,8 @@ class ProseTokenizer extends Tokenizer {
   }
 
   /**
-   * First compares the cell counts of the header row and the delimiter row, because marked's regex scans all of the
-   * remaining text.
+   * Compares the cell counts of the header row and the delimiter row before it calls marked, whose regex scans all of
+   * the remaining text.
    */
   override table(src: string): Tokens.Table | undefined {
     const end = src.indexOf("\n")
@@ -87,9 +91,9 @@ function countCells(line: string): number {
 }
 
 /**
- * A paragraph ends before a line that begins another block. Unlike marked's, this regex reads only the next line, or two
- * lines for the header of a table. Marked's scans the whole table, once for every line. HTML and fences don't end a
- * paragraph, and a footnote does.
+ * Matches a paragraph, which ends before a line that begins another block. This regex looks ahead by only one line, or
+ * two for a table header; marked's regex scans the whole table, once for every line. A footnote ends a paragraph, but
+ * HTML and fences don't.
  */
 const PARAGRAPH = new RegExp(
   `^([^\\n]+(?:\\n(?!${[
@@ -127,7 +131,7 @@ const EXTENSIONS = {
   ],
 }
 
-/** A footnote is at the top level, like a link definition. */
+/** Parses a footnote. Like a link definition, it must be at the top level. */
 function parseFootnote(this: { readonly lexer: Lexer }, src: string): Tokens.Generic | undefined {
   if (!(this.lexer instanceof ProseLexer) || this.lexer.depth > 1) return undefined
   const footnote = readFootnote(src)
@@ -174,7 +178,9 @@ class ProseLexer extends Lexer {
     return tokens
   }
 
-  /** Replaces the formulas of the current paragraph in marked's copy of it, which has the same length. */
+  /**
+   * Replaces the current paragraph's formulas in marked's copy of the paragraph, without changing the copy's length.
+   */
   maskMath(masked: string): string {
     if (this.#inline.masked !== masked) {
       this.#inline = { ...this.#inline, masked, withoutMath: hideMath(this.#inline.src, masked) }
@@ -211,12 +217,12 @@ function createMathToken(raw: string): Token {
   return { type: "math", raw, text: raw }
 }
 
-/** Shown as written: without emphasis, and with entities not decoded. */
+/** Creates a token that is shown as written, without emphasis and without decoded entities. */
 function createVerbatimToken(text: string): Token {
   return { type: "escape", raw: text, text }
 }
 
-/** The same as the page's `lexProse`. */
+/** Parses prose into the tokens that the page's `lexProse` must produce. */
 export function lexWithMarked(text: string, definitions: LinkDefinitions = {}): readonly ProseToken[] {
   const lexer = new ProseLexer()
   Object.assign(lexer.tokens.links, definitions)

@@ -8,7 +8,7 @@ import type { Build } from "../../testing/built-worker.ts"
 
 export interface MixedServer {
   readonly url: string
-  /** The lines that both versions have logged. */
+  /** The lines that either version has logged. */
   readonly logs: readonly string[]
   close(): Promise<void>
 }
@@ -24,7 +24,7 @@ export async function startMixed(worker: Build, objects: Build): Promise<MixedSe
     enableDevRegistry: false,
     telemetry: { enabled: false },
     handleStructuredLogs: ({ message }) => logs.push(message),
-    // Both Workers use the same objects, which run the code of `objects`.
+    // Both Workers use the same objects, which run the code of the version `objects`.
     workers: [
       { config: createConfig("worker", worker, objects, {}) },
       {

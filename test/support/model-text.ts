@@ -1,8 +1,8 @@
 /**
- * model-text.ts: generators of malformed and hostile model text, for property tests.
+ * model-text.ts: generates malformed and hostile model text for property tests.
  *
- * The texts combine fragments of Markdown and HTML that open, close and interrupt each other. Some use only a few
- * fragments, so that these meet often, and some contain runs of about MAX_PENDING_CHARS.
+ * The text combines fragments of Markdown and HTML that open, close and interrupt each other. Some samples use only a
+ * few fragments, so that these often meet, and some contain runs of about MAX_PENDING_CHARS.
  */
 
 import fc from "fast-check"
@@ -120,13 +120,13 @@ function textOf(part: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary<str
   )
 }
 
-/** Short texts of all fragments. */
+/** Generates short text from all fragments. */
 export const shortText = textOf(piece, 30)
 
-/** Texts of a few thousand code units, around the limits. */
+/** Generates text of a few thousand code units, which is about as long as the limits. */
 export const longText = textOf(fc.oneof({ arbitrary: piece, weight: 8 }, { arbitrary: longPiece, weight: 2 }), 14)
 
-/** The changes that apply to code too: LF line ends and no lone surrogates. */
+/** Makes the changes that apply even to code: LF line endings, and no lone surrogates. */
 export function normalized(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(/[\ud800-\udfff]/gu, "\ufffd")
 }

@@ -1,6 +1,6 @@
 /**
- * oidc-client.ts: uses the test provider (oidc-provider.ts) over HTTP: starts one, controls it, and signs in by following
- * its redirects and filling in its forms. Runs in Node and in workerd.
+ * oidc-client.ts: uses the test provider (oidc-provider.ts) over HTTP: starts a provider, controls it, and signs in by
+ * following its redirects and filling in its forms. This module runs in Node and in workerd.
  */
 
 import type { ProviderFaults, SignRequest } from "./oidc-provider.ts"
@@ -13,7 +13,7 @@ export interface RemoteProvider {
   sign(request: SignRequest): Promise<string>
 }
 
-/** Starts a separate provider in the process of upstreams.ts, which also closes it. */
+/** Starts a separate provider in the process of upstreams.ts, which also stops the provider. */
 export async function startRemoteProvider(upstreamUrl: string, redirectUris?: string[]): Promise<RemoteProvider> {
   const { issuer } = await postJson(`${upstreamUrl}/oidc/start`, { redirectUris })
   return connectProvider(issuer)
@@ -38,7 +38,7 @@ async function postJson(url: string, body: unknown) {
 
 export type ConsentAnswer = "allow" | "deny"
 
-/** A browser without a page, which only keeps cookies. */
+/** Stores cookies as a browser does. */
 export class CookieJar {
   readonly #cookies = new Map<string, string>()
 
@@ -67,7 +67,7 @@ export class CookieJar {
 }
 
 /**
- * Signs in at the provider, starting at the URL to which `/auth/login` redirects. Returns the callback's URL without
+ * Signs in at the provider, starting at the URL to which `/auth/login` redirects. Returns the callback URL without
  * requesting it.
  */
 export async function signInAtProvider(
@@ -88,7 +88,7 @@ export async function signInAtProvider(
   throw new Error(`the provider did not redirect back: ${next}`)
 }
 
-/** Submits the provider's form. Returns the URL of the redirect. */
+/** Submits the provider's form. Returns the URL to which the provider redirects. */
 async function answerForm(
   html: string,
   address: string,

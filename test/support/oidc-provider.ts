@@ -1,9 +1,10 @@
 /**
- * oidc-provider.ts: a real OpenID provider (npm `oidc-provider`) on loopback, with its own forms for sign-in and consent.
+ * oidc-provider.ts: a real OpenID provider (npm `oidc-provider`) on loopback, with its own forms for sign-in and
+ * consent.
  *
- * It records its requests, rotates its keys, fails on demand, and signs any token that a test requests. Tests in workerd
- * use the same functions over HTTP: see oidc-client.ts. Everyone who enters a name is signed in. The name `owner-ada` has
- * the claim `role: "owner"`.
+ * It records its requests, rotates its keys, fails on demand, and signs any token that a test requests. Tests in
+ * workerd use the same functions over HTTP: see oidc-client.ts. Anyone who enters a name is signed in. For the name
+ * `owner-ada`, tokens contain the claim `role: "owner"`.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
@@ -13,7 +14,7 @@ import { type ClientMetadata, type Configuration, Provider } from "oidc-provider
 
 export const CLIENT_ID = "cuecard"
 export const CLIENT_SECRET = "a-secret-of-the-test-client-0123456789"
-/** A public client: it has no secret. */
+/** Id of a public client, which has no secret. */
 export const PUBLIC_CLIENT_ID = "cuecard-public"
 
 /** How the provider misbehaves. An absent field means normal behaviour. */
@@ -22,7 +23,7 @@ export interface ProviderFaults {
   readonly outage?: "down" | "error"
   /** Delay of each response, in milliseconds. */
   readonly delayMs?: number
-  /** Applies only to paths that begin with this prefix. */
+  /** The prefix of the paths to which the faults apply; absent for all paths. */
   readonly path?: string
   /** The response body of the affected paths, in place of the provider's. */
   readonly body?: string
@@ -43,7 +44,7 @@ export interface SignRequest {
 export interface ProviderOptions {
   /** The callback URLs of the clients. */
   readonly redirectUris?: readonly string[]
-  /** By default a free port. */
+  /** The port on which the provider listens. By default, this is any free port. */
   readonly port?: number
 }
 
@@ -53,14 +54,14 @@ export interface TestProvider {
   /** Method and path of each request, except requests from tests. */
   readonly seen: readonly string[]
   setFaults(faults: ProviderFaults): void
-  /** Signs with new keys from now on. The old ones stay published with `keepsOld`. */
+  /** Signs with new keys from now on. With `keepsOld`, the old keys stay published. */
   rotateKeys(keepsOld?: boolean): Promise<void>
   /** Signs a token with the newest key for `header.alg` (default: RS256). */
   sign(request: SignRequest): Promise<string>
   close(): Promise<void>
 }
 
-/** Newest first. */
+/** Signing keys, newest first. */
 type Keys = readonly JWK[]
 
 let keyCount = 0
@@ -68,7 +69,7 @@ let keyCount = 0
 async function generateKeys(): Promise<Keys> {
   const kinds = ["RS256", "ES256", "EdDSA"].map(async (alg) => {
     const { privateKey } = await generateKeyPair(alg, { extractable: true })
-    // Without `alg` an RSA key serves RS256 and PS256.
+    // An RSA key without `alg` serves both RS256 and PS256.
     const own = alg === "RS256" ? {} : { alg }
     return { ...(await exportJWK(privateKey)), ...own, kid: `key-${++keyCount}-${alg}`, use: "sig" }
   })
@@ -102,7 +103,7 @@ function createConfiguration(keys: Keys, redirectUris: readonly string[]): Confi
     },
     cookies: { keys: ["a key for the cookies of the test provider"] },
     pkce: { required: () => true },
-    // Sign-ins get no refresh token. A refresh token is valid once.
+    // Sign-ins get no refresh token. Each refresh token is valid only once.
     issueRefreshToken: (_context, client, code) =>
       client.grantTypeAllowed("refresh_token") && "resource" in code && code.resource !== undefined,
     rotateRefreshToken: true,
@@ -119,7 +120,7 @@ function createConfiguration(keys: Keys, redirectUris: readonly string[]): Confi
   }
 }
 
-/** Describes a resource. A token for a URL that contains `short-lived` is about to expire. */
+/** Describes a resource. If its URL contains `short-lived`, its tokens expire soon. */
 function describeResource(resource: string): { scope: string; accessTokenTTL?: number } {
   return { scope: "files", ...(resource.includes("short-lived") && { accessTokenTTL: 20 }) }
 }
@@ -184,7 +185,7 @@ export async function startOidcProvider({ redirectUris = [], port = 0 }: Provide
   return controls
 }
 
-/** Suppresses the provider's warnings that its storage and its forms are only for tests. */
+/** Creates something while suppressing the provider's warnings that its storage and forms are only for tests. */
 function createQuietly<T>(create: () => T): T {
   const { warn } = console
   console.warn = () => {}

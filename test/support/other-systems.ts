@@ -1,8 +1,9 @@
 /**
- * other-systems.ts: writes one of our messages as the conversation log of kcosr/assistant would contain it.
+ * other-systems.ts: writes one of our messages as it would appear in a conversation log of kcosr/assistant.
  *
- * The shapes follow packages/agent-server/src/conversationStore.ts (ConversationLogRecord) at 211984a: each call as a turn
- * record with `argsJson` and as a stream event with `arguments`, and the text of the whole answer at its end, twice.
+ * The shapes follow packages/agent-server/src/conversationStore.ts (ConversationLogRecord) at 211984a. Each call
+ * appears as a turn record with `argsJson` and as a stream event with `arguments`. The text of the whole answer appears
+ * twice at its end.
  */
 
 import { deriveContent, type Message, type ToolCall } from "../../shared/protocol/message.ts"
@@ -12,9 +13,9 @@ import { messageToRecords } from "../../shared/segment/message-to-records.ts"
 const sessionId = "session-1"
 
 /**
- * A turn in that format: no position, version, step or channel; tool events without a response id; results with their
- * trailers; text in small deltas. Information that the format can't express stays unchanged: the reason for a failure,
- * approvals, and the ends of parts that follow each other directly.
+ * Returns the records of a turn in that format. They have no position, version, step or channel; tool events have no
+ * response id; results include their trailers; and text comes in small deltas. Information that the format can't
+ * express stays as it is: the reason for a failure, approvals, and the boundaries between adjacent parts.
  */
 export function legacyRecordsOf(question: Message, answer: Message): StreamRecord[] {
   const { timestamp } = question
@@ -88,7 +89,10 @@ function callOf(message: Message, id: string): ToolCall | undefined {
     .find(({ call_id }) => call_id === id)
 }
 
-/** Longest delta of these records, in UTF-16 code units. It is short, so that it cuts tags and surrogate pairs. */
+/**
+ * Maximum length of a delta in these records, in UTF-16 code units. It is short, so that deltas cut through tags and
+ * surrogate pairs.
+ */
 const PIECE = 7
 
 function pieces(text: string): string[] {

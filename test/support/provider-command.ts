@@ -1,8 +1,9 @@
 /**
- * provider-command.ts: `npm run provider` starts the tests' OpenID provider, to try the page's sign-in on this machine.
+ * provider-command.ts: `npm run provider` starts the tests' OpenID provider, so that developers can try the page's
+ * sign-in on their machine.
  *
- * Options: `--url` (the page's URL), `--name` (the issuer's name at the tenant), `--port`. Its keys are lost when it stops;
- * after a restart, the server fetches the new ones. docs/tenants.md describes the steps.
+ * Options: `--url` (the page's URL), `--name` (the tenant's name for the issuer), `--port`. The provider's keys are
+ * lost when it stops; after a restart, the server fetches the new keys. docs/tenants.md describes the steps.
  */
 
 import process from "node:process"

@@ -1,7 +1,9 @@
 /**
- * provider-streams.ts: recorded streams of the providers, in their own wire formats, with the same content in each of them.
+ * provider-streams.ts: recorded streams of the providers. All of them have the same content, but each is in its
+ * provider's wire format.
  *
- * `<UPSTREAM_URL>/provider/<provider>.<scenario>/<run>/…` plays one. Source: the API references of the providers.
+ * `<UPSTREAM_URL>/provider/<provider>.<scenario>/<run>/…` plays a stream. The formats follow the providers' API
+ * references.
  */
 
 import type { Call } from "./upstreams.ts"
@@ -14,10 +16,10 @@ type Recording = readonly (Json | string)[] | { readonly status: number; readonl
 /** The signature of the thinking and the calls in `stateful`. */
 export const SIGNATURE = "opaque+/=ünïcode\\n"
 
-/** Every provider has these. */
+/** The scenarios that every provider has. */
 export const SCENARIOS = ["text", "thinking", "tools", "refusal", "cut-off", "429", "error-in-stream"] as const
 
-/** `stateful` plays a call with its state, and then text once it has received the result. */
+/** Plays a scenario. `stateful` plays a call with its state, and then, once it has received the result, text. */
 export function playProvider({ scenario, reply, before }: Call): void {
   const [provider = "", name = ""] = scenario.split(".")
   const recording = RECORDINGS[provider]?.[name === "stateful" && before > 0 ? "text" : name]
@@ -41,7 +43,7 @@ const LONDON = '{"location":"London"}'
 const TITLE = '{"title":"Plans"}'
 const TOKYO = '{"location":"Tokyo"}'
 
-// OpenAI's chat completions, and everything that is compatible with them.
+// OpenAI's Chat Completions API, and every API that is compatible with it.
 
 const chunk = (delta: Json, finish_reason: string | null = null): Json => ({
   id: "c1",
@@ -272,7 +274,7 @@ const GOOGLE: Record<string, Recording> = {
   ],
 }
 
-// Workers AI: the format of most of its models. The others use the format of OpenAI's chat completions.
+// Workers AI: the format of most of its models. Its other models use the format of OpenAI's Chat Completions API.
 
 const WORKERS_AI_USAGE: Json = { response: "", usage: { prompt_tokens: 21, completion_tokens: 7, total_tokens: 28 } }
 const ownCall = (args: string): Json => ({ name: "weather", arguments: JSON.parse(args) as Json })

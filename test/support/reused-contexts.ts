@@ -1,9 +1,10 @@
 /**
- * reused-contexts.ts: reuses the contexts that tests have closed in later tests, without storage, cookies and history. A
- * new context takes more processor time than most tests, because it needs a process that loads the page's code again.
+ * reused-contexts.ts: empties the contexts that tests have closed (storage, cookies and history), so that later tests
+ * reuse them. Creating a context takes more processor time than most tests, because it needs a process that loads the
+ * page's code again.
  *
- * A context is closed if a test has added something to it that can't be removed, such as a header. The window's size and
- * the user's preferences don't matter, because they can be changed.
+ * A context is really closed if a test has added something that can't be removed from it, such as a header. The window
+ * size and the user's preferences don't matter, because they can be changed.
  */
 
 import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Disposable, Page } from "playwright-core"
@@ -34,10 +35,13 @@ const PAGE_EVENTS = [
 
 const EMPTY_PAGE = "/an-empty-page"
 
-/** Number of unused contexts per browser. Each keeps a process. */
+/** Maximum number of unused contexts per browser, because each of them keeps a process alive. */
 const MAX_UNUSED = 3
 
-/** Returns the same browser. `watchPage` is called for each page, and again when a page is reused. */
+/**
+ * Makes a browser reuse its contexts, and returns that browser. `watchPage` is called for each page, and again when a
+ * page is reused.
+ */
 export function reuseContexts(browser: Browser, watchPage: (page: Page) => void): Browser {
   const create = browser.newContext.bind(browser)
   const unused: ReusableContext[] = []
@@ -48,7 +52,7 @@ export function reuseContexts(browser: Browser, watchPage: (page: Page) => void)
       return context
     }
     const key = createKey(options)
-    const at = unused.findIndex((one) => one.key === key)
+    const at = unused.findIndex((context) => context.key === key)
     const [found] = at === -1 ? [] : unused.splice(at, 1)
     found?.prepare(options)
     const reusable = found ?? new ReusableContext(await create(options), options, watchPage)
@@ -65,8 +69,8 @@ export function reuseContexts(browser: Browser, watchPage: (page: Page) => void)
 const ROUTES_SOCKETS = Symbol("routes sockets")
 
 /**
- * Options of a context whose test routes the sockets before it opens a page. Routes of sockets can't be removed, but the
- * newest route is used, so only such contexts replace each other.
+ * Returns the options of a context whose test routes the sockets before it opens a page. Socket routes can't be
+ * removed, but only the newest one takes effect. So only contexts with such routes replace each other.
  */
 export function withRoutedSockets(options: BrowserContextOptions = {}): BrowserContextOptions {
   return Object.assign({ ...options }, { [ROUTES_SOCKETS]: true })
@@ -75,12 +79,14 @@ export function withRoutedSockets(options: BrowserContextOptions = {}): BrowserC
 /** Playwright ignores it. */
 const IS_USED_ONCE = Symbol("is used once")
 
-/** Options of a context that is closed after its test, because its pages may not release their process. */
+/**
+ * Returns the options of a context that is closed after its test, because its pages might not release their process.
+ */
 export function usedOnce(options: BrowserContextOptions = {}): BrowserContextOptions {
   return Object.assign({ ...options }, { [IS_USED_ONCE]: true })
 }
 
-/** Contexts with the same key can replace each other. */
+/** Returns the key of a context. Contexts with the same key can replace each other. */
 function createKey(options: BrowserContextOptions): string {
   const { viewport, colorScheme: _, reducedMotion: __, forcedColors: ___, contrast: ____, ...others } = options
   const set = Object.entries(others).filter(([, value]) => value !== false && value !== undefined)
@@ -147,12 +153,12 @@ class ReusableContext {
     }
   }
 
-  /** Prepares an emptied context for a test with these options. */
+  /** Prepares an emptied context for a test that requested these options. */
   prepare(options: BrowserContextOptions): void {
     this.#options = options
   }
 
-  /** Empties the context for another test, or closes it. Has no effect if it is unused. */
+  /** Empties the context for another test, or closes it if that isn't possible. Has no effect on an unused context. */
   async #release(): Promise<void> {
     if (this.#emptied !== null) return
     const isUsable = !this.#isChanged && this.context.browser()?.isConnected() === true
@@ -202,7 +208,7 @@ class ReusableContext {
   }
 }
 
-/** A page whose script doesn't end can't be emptied. */
+/** Time limit for emptying a context, in milliseconds, because a page whose script doesn't end can't be emptied. */
 const MAX_EMPTYING_MS = 20_000
 
 function waitForEmptying(): Promise<null> {
@@ -215,8 +221,9 @@ const EMPTY_PAGE_HEADERS = [
 ]
 
 /**
- * Goes to an empty page of the same origin. It has the opener policy of our pages; otherwise the browser would start a new
- * process. `page.route` would turn off the browser's cache, so that the next page would load its code again.
+ * Navigates to an empty page of the same origin. The empty page has the same opener policy as our pages; otherwise, the
+ * browser would start a new process. `page.route` isn't used, because it turns off the browser's cache, and the next
+ * page would have to load its code again.
  */
 async function leavePage(page: Page, session: CDPSession): Promise<void> {
   session.on("Fetch.requestPaused", ({ requestId }) => {

@@ -1,6 +1,7 @@
 /**
- * seeded.ts: property tests with a printed seed. The default seed is the same everywhere, so that a failure is caused by the
- * change under test. `FC_SEED=random npm test` explores, `FC_SEED=…` repeats a run, and `FC_RUNS=…` sets the length.
+ * seeded.ts: runs property tests with a seed that is printed. The default seed is the same everywhere, so that a
+ * failure is caused by the change under test. `FC_SEED=random npm test` explores with a new seed, `FC_SEED=…` repeats a
+ * run, and `FC_RUNS=…` sets the number of runs.
  */
 
 import fc from "fast-check"
@@ -12,39 +13,44 @@ const requestedSeed = process.env["FC_SEED"]
 const seed = requestedSeed === "random" ? Math.floor(Math.random() * 2 ** 31) : Number(requestedSeed ?? DEFAULT_SEED)
 
 const length = process.env["FC_RUNS"]
-/** `RUNS=long` plays everything, including the runs that take many minutes each. */
+/** Whether everything is run (`RUNS=long`), including the tests that take many minutes each. */
 export const IS_LONG = process.env["RUNS"] === "long"
-/** `RUNS=full`, as `npm run check` sets it, plays more than any other test run, from the same seed. */
+/** Whether more is run than in `npm test`, from the same seed. `npm run check` sets `RUNS=full`. */
 export const IS_FULL = IS_LONG || process.env["RUNS"] === "full"
 const FULL_SHARE = 0.3
 const SHORT_SHARE = 0.1
 
-/** The number of runs of a property at full length. */
+/** The number of runs of a property with `RUNS=long`. */
 export const RUNS = Number(length ?? 10_000)
 
 console.log(`property seed ${seed} (FC_SEED=${seed} repeats it)`)
 
-/** The number of generated runs that this test run plays. `fullShare`: the share of `RUNS=full`. */
+/** Returns how many of a property's runs this test run performs. `fullShare` is the share that `RUNS=full` performs. */
 export function shareOf(runs: number, fullShare = FULL_SHARE): number {
   if (IS_LONG || length !== undefined) return runs
   return Math.ceil(runs * (IS_FULL ? fullShare : SHORT_SHARE))
 }
 
-/** Every nth case; with `RUNS=full` every `nInFull`th, and with `RUNS=long` all. For cases that are slow and similar. */
+/**
+ * Returns every nth case; with `RUNS=full` every `nInFull`th, and with `RUNS=long` all. Use it for cases that are slow
+ * and similar.
+ */
 export function everyNth<T>(cases: readonly T[], n: number, nInFull = 1): readonly T[] {
   const step = IS_LONG ? 1 : IS_FULL ? nInFull : n
   return cases.filter((_, index) => index % step === 0)
 }
 
-/** A slow test that `npm test` skips, because other tests prove its rules as well. rules.test.ts checks that they do. */
+/**
+ * A slow test that `npm test` skips, because other tests prove its rules as well. rules.test.ts checks that they do.
+ */
 export const testInFull = IS_FULL ? test : test.skip
 
-/** Asserts a property from the printed seed; `runs` is its length in full. */
+/** Asserts a property from the printed seed. `runs` is the number of runs with `RUNS=long`. */
 export function assertProperty<T>(property: fc.IProperty<T>, runs = RUNS): void {
   fc.assert(property, { seed, numRuns: shareOf(runs) })
 }
 
-/** Like `assertProperty`, for an asynchronous property. `fullShare`: the share that `RUNS=full` plays. */
+/** Like `assertProperty`, but for an asynchronous property. `fullShare` is the share that `RUNS=full` performs. */
 export async function assertPropertyAsync<T>(
   property: fc.IAsyncProperty<T>,
   runs = RUNS,

@@ -1,6 +1,6 @@
 /**
- * socket.ts: a client of one session for tests in workerd. It records every frame, applies it as the page does, and fails on
- * the first gap or duplicate.
+ * socket.ts: a client of one session, for tests in workerd. It records every frame, applies each frame as the page
+ * does, and fails on the first gap or duplicate.
  */
 
 import { env } from "cloudflare:test"
@@ -34,7 +34,7 @@ export interface TestClient {
   readonly texts: string[]
   readonly messages: Map<string, WireMessage>
   last: number
-  /** Received fragments of the current frame. */
+  /** Number of fragments of the current frame that have been received. */
   pieces: number
   closed: { code: number; reason: string } | null
   /** The first gap, duplicate or invalid op. */
@@ -43,7 +43,7 @@ export interface TestClient {
   /** Resolves with the first matching frame, past or future. */
   until<T extends ServerFrame>(fits: (frame: ServerFrame) => frame is T): Promise<T>
   untilTrue(fits: (frame: ServerFrame) => boolean): Promise<ServerFrame>
-  /** Resolves when the answer of that exchange has ended. */
+  /** Resolves when the answer of the given exchange has ended. */
   untilEnd(exchange: string): Promise<WireMessage>
   untilClosed(): Promise<{ code: number; reason: string }>
 }
@@ -86,7 +86,10 @@ function followSocket(socket: WebSocket): TestClient {
   }
   function wait<T>(look: () => T | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error(`nothing came; frames: ${client.texts.join("\n")}`)), 10_000)
+      const late = setTimeout(
+        () => reject(new Error(`no matching frame arrived; frames: ${client.texts.join("\n")}`)),
+        10_000,
+      )
       const check = (): void => {
         const found = look()
         if (client.broken !== null) reject(client.broken)
@@ -110,7 +113,7 @@ function followSocket(socket: WebSocket): TestClient {
     try {
       if (frame !== null) applyFrame(client, frame)
     } catch (error) {
-      // Stored, so that pending waits fail with it.
+      // Store the error, so that pending waits fail with it.
       client.broken ??= error instanceof Error ? error : new Error(String(error))
     }
     wake()
@@ -128,7 +131,7 @@ function applyFrame(client: TestClient, frame: ServerFrame): void {
   if (frame.type !== "message" && frame.type !== "ops") return
   if ("piece" in frame && frame.piece !== undefined) return takePiece(client, frame)
   if (frame.prev !== client.last) throw new Error(`gap: prev ${frame.prev}, last ${client.last}`)
-  if (frame.seq <= frame.prev) throw new Error(`double: seq ${frame.seq}, prev ${frame.prev}`)
+  if (frame.seq <= frame.prev) throw new Error(`duplicate: seq ${frame.seq}, prev ${frame.prev}`)
   if (frame.type === "message") {
     const { type: _, seq: __, prev: ___, pieces, ...message } = frame
     client.messages.set(frame.id, message)
@@ -139,11 +142,13 @@ function applyFrame(client: TestClient, frame: ServerFrame): void {
   changeWith(client, frame)
 }
 
-/** Fragments of a frame arrive in order with the same seq. The last one completes the frame. */
+/**
+ * Takes a fragment of a frame. Fragments must arrive in order and with the same seq. The last one completes the frame.
+ */
 function takePiece(client: TestClient, frame: Extract<ServerFrame, { type: "ops" }>): void {
   const { piece = 1, pieces = 1 } = frame
   client.pieces = piece === 1 ? 1 : client.pieces + 1
-  if (piece !== client.pieces) throw new Error(`piece ${piece} where ${client.pieces} was due`)
+  if (piece !== client.pieces) throw new Error(`piece ${piece} where ${client.pieces} was expected`)
   if (frame.prev !== client.last) throw new Error(`gap: prev ${frame.prev}, last ${client.last}`)
   changeWith(client, frame)
   if (piece === pieces) client.last = frame.seq

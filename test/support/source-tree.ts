@@ -1,8 +1,8 @@
 /**
- * source-tree.ts: reads the source files for the tests of the code's structure.
+ * source-tree.ts: reads the source files for the tests that check the structure of the code.
  *
- * Files are named by their path from the root. Imports and functions are found by a real parser, so comments and strings
- * never count.
+ * Files are named by their path from the root. A real parser finds imports and functions, so nothing in comments or
+ * strings is counted.
  */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs"
@@ -15,7 +15,10 @@ export interface Import {
   readonly file: string
   readonly line: number
   readonly specifier: string
-  /** Whether it is an `import type`, which disappears at run time but still counts as a dependency on the other file. */
+  /**
+   * Whether this is an `import type`, which does not exist at run time but still counts as a dependency on the other
+   * file.
+   */
   readonly isTypeOnly: boolean
 }
 
@@ -25,7 +28,7 @@ export interface SourceFunction {
   readonly lines: number
 }
 
-/** The TypeScript and JavaScript files below a folder. */
+/** Lists the TypeScript and JavaScript files in a folder and its subfolders. */
 export const listSourceFiles = (folder: string): string[] => listFiles(folder, /\.(?:m?[jt]s|[jt]sx)$/)
 
 export const listStyleSheets = (folder: string): string[] => listFiles(folder, /\.css$/)
@@ -41,14 +44,14 @@ function listFiles(folder: string, pattern: RegExp): string[] {
 
 export const readSource = (file: string): string => readFileSync(join(ROOT, file), "utf8")
 
-/** The name of a file, without its folders and extension. */
+/** Returns the name of a file, without its folders and extension. */
 export const getStem = (file: string): string => posix.basename(file).replace(/(?:\.d)?\.\w+$/, "")
 
-/** The file that a relative specifier names. */
+/** Returns the path of the file that a relative specifier names. */
 export const resolveImport = ({ file, specifier }: Pick<Import, "file" | "specifier">): string =>
   posix.normalize(posix.join(posix.dirname(file), specifier))
 
-/** Replaces comments by spaces and keeps line breaks. */
+/** Replaces comments with spaces, and keeps line breaks. */
 export function blankComments(code: string): string {
   const tokens = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\/\*[\s\S]*?\*\/|(?<![:\\])\/\/[^\n]*/g
   return code.replace(tokens, (token) => (token.startsWith("/") ? token.replace(/[^\n]/g, " ") : token))
@@ -66,7 +69,7 @@ function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"
 }
 
-/** Every node of a file, parents first. */
+/** Yields every syntax node of a file, parents first. */
 function* walkSyntax(file: string, code: string): Generator<Node> {
   const lang: ParserOptions["lang"] = file.endsWith("x") ? "tsx" : "ts"
   const { program, errors } = parseSync(file, code, { lang })
@@ -81,7 +84,7 @@ function* walkSyntax(file: string, code: string): Generator<Node> {
   }
 }
 
-/** Every static import, re-export and `import()` of a file. */
+/** Lists every static import, re-export and `import()` in a file. */
 export function listImports(file: string): Import[] {
   const code = readSource(file)
   const lineAt = createLineLookup(code)
@@ -96,7 +99,7 @@ export function listImports(file: string): Import[] {
 
 const FUNCTION_TYPES = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"])
 
-/** Every function of a file with its number of lines, nested functions included. */
+/** Lists every function in a file with its number of lines, including nested functions. */
 export function listFunctions(file: string): SourceFunction[] {
   const code = readSource(file)
   const lineAt = createLineLookup(code)
@@ -105,7 +108,7 @@ export function listFunctions(file: string): SourceFunction[] {
     .map(({ start, end }) => ({ file, line: lineAt(start), lines: lineAt(end) - lineAt(start) + 1 }))
 }
 
-/** The lines on which a literal is spread into a literal: `{ ...{ a, b } }`. */
+/** Lists the lines on which a literal is spread into a literal: `{ ...{ a, b } }`. */
 export function listLiteralSpreads(file: string): string[] {
   const code = readSource(file)
   const lineAt = createLineLookup(code)

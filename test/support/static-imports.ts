@@ -1,9 +1,9 @@
 /**
  * static-imports.ts: a Vite plugin that turns the dynamic imports of the Worker into static ones, for tests in workerd.
  *
- * Vitest resolves `import()` over a separate connection, and requests that import a module at the same time wait for the
- * same promise. workerd cancels a request that waits for the I/O of another. In a built Worker, `import()` needs no
- * I/O; the tests of the built server cover that.
+ * Vitest resolves `import()` over a separate connection, and requests that import the same module at the same time wait
+ * for a shared promise. However, workerd cancels any request that waits for another request's I/O. In a built Worker,
+ * `import()` needs no I/O; the tests of the built server cover that case.
  */
 
 import { resolve } from "node:path"
@@ -23,7 +23,7 @@ export function createStaticImports(): Plugin {
         DYNAMIC_IMPORT,
         (_import, path: string) => `Promise.resolve(lazyModule${paths.push(path) - 1})`,
       )
-      // Added to the last line, so that line numbers don't change.
+      // Add the imports to the last line, so that line numbers don't change.
       const imports = paths.map((path, at) => `import * as lazyModule${at} from ${JSON.stringify(path)};`)
       return paths.length === 0 ? null : { code: `${replaced}\n${imports.join("")}`, map: null }
     },

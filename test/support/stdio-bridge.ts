@@ -14,7 +14,7 @@ export interface StdioBridge {
   answer(request: IncomingMessage, reply: ServerResponse): Promise<void>
 }
 
-/** Starts the server for the files of one folder. */
+/** Starts the server, which gives access to the files in one folder. */
 export function startFilesystem(folder: string): StdioBridge {
   const child = spawn(process.execPath, [SCRIPT, folder], { stdio: ["pipe", "pipe", "ignore"] })
   const waiting = new Map<unknown, (line: string) => void>()

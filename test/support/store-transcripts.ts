@@ -1,12 +1,13 @@
 /**
- * store-transcripts.ts: generates transcripts in the record formats of kcosr/assistant, with what each must show.
+ * store-transcripts.ts: generates transcripts in the record formats of kcosr/assistant, together with what the page
+ * must show for each.
  *
  * The formats follow the same sources as the fixtures in test/shared/import/.
  */
 
 import fc from "fast-check"
 
-/** One piece of an answer. */
+/** A piece of an answer. */
 type Piece =
   | { readonly type: "text"; readonly text: string; readonly cuts: readonly number[]; readonly lost: number }
   | { readonly type: "call"; readonly args: object; readonly result: unknown; readonly order: CallOrder }
@@ -58,7 +59,7 @@ export const storeTranscriptArb: fc.Arbitrary<StoreTranscript> = fc.record({
   turns: fc.array(turnArb, { minLength: 1, maxLength: 4 }),
 })
 
-/** The lines of the file. */
+/** Returns the lines of the transcript's file. */
 export function printTranscript({ format, turns }: StoreTranscript): string[] {
   let time = Date.parse("2026-01-11T10:00:00.000Z")
   const sessionId = "s1"
@@ -88,7 +89,10 @@ export function wholeText({ pieces }: GeneratedTurn): string {
   return pieces.map((piece) => (piece.type === "text" ? piece.text : "")).join("")
 }
 
-/** The deltas of a text. One of them, at most half of the text, is lost if the end repeats the text. */
+/**
+ * Returns the deltas of a text. If `mayLose` is true, because the end of the answer repeats the text, one delta of at
+ * most half of the text is omitted.
+ */
 function listDeltas({ text, cuts, lost }: Extract<Piece, { type: "text" }>, mayLose: boolean): string[] {
   const places = [
     0,
@@ -99,7 +103,7 @@ function listDeltas({ text, cuts, lost }: Extract<Piece, { type: "text" }>, mayL
   return mayLose ? deltas.filter((delta, i) => i !== lost || 2 * delta.length > text.length) : deltas
 }
 
-/** Deltas of these systems contain whole characters. */
+/** Moves a cut to the start of a code point, because the deltas of these systems contain only whole characters. */
 function toCodePointStart(text: string, at: number): number {
   return /[\udc00-\udfff]/.test(text.charAt(at)) ? at + 1 : at
 }
@@ -157,7 +161,7 @@ function listMixedRecords(turn: GeneratedTurn, n: number): AnyRecord[] {
   return [listQuestion(turn, n), ...thinkingRecords, ...body, ...ends]
 }
 
-/** Turn records only: the calls, then the whole text. */
+/** Returns only turn records: the calls, and then the whole text. */
 function listTurnRecords(turn: GeneratedTurn, n: number): AnyRecord[] {
   const { pieces, thinking, end } = turn
   const calls = pieces.flatMap((piece, at) => {

@@ -1,9 +1,9 @@
-/** stream-events.ts: arbitrary event streams of a producer, for property tests. */
+/** stream-events.ts: generates a producer's event streams for property tests. */
 
 import fc from "fast-check"
 import type { Asset, TurnEvent } from "../../shared/protocol/event.ts"
 
-/** Events in any order: calls overlap, results are late or missing, and the end can be anywhere. */
+/** Generates events in any order: calls can overlap, results can be late or missing, and the end can be anywhere. */
 export const eventArb: fc.Arbitrary<TurnEvent> = fc.oneof(
   {
     weight: 5,
@@ -40,7 +40,7 @@ export const eventArb: fc.Arbitrary<TurnEvent> = fc.oneof(
   { weight: 1, arbitrary: endArb() },
 )
 
-/** The same, with directives that need a grant, and calls that add media to the answer. */
+/** Like `eventArb`, but also generates directives that need a grant, and calls that add media to the answer. */
 export const grantEventArb: fc.Arbitrary<TurnEvent> = fc.oneof(
   {
     weight: 6,
@@ -53,7 +53,7 @@ export const grantEventArb: fc.Arbitrary<TurnEvent> = fc.oneof(
   { weight: 6, arbitrary: eventArb },
 )
 
-/** The assets that calls of these streams stored. */
+/** The assets that calls in these streams have stored. */
 const MEDIA: readonly Asset[] = [
   { id: "t1", kind: "image", mime_type: "image/png", label: "t1.png", size: 1 },
   { id: "s2", kind: "audio", mime_type: "audio/wav", label: "s2.wav", size: 2, voice: true },
@@ -114,7 +114,10 @@ function endArb(): fc.Arbitrary<TurnEvent> {
   }))
 }
 
-/** Cuts each delta in two, alternately inside a tag, a fence or a surrogate pair. */
+/**
+ * Cuts each delta in two at a position that depends on `at`, so that some cuts are inside a tag, a fence or a surrogate
+ * pair.
+ */
 export function cutDeltas(events: readonly TurnEvent[], at: number): TurnEvent[] {
   return events.flatMap((event, i) => {
     if (!("delta" in event) || event.delta.length < 2) return [event]

@@ -25,15 +25,15 @@ export function resultOf(result: string, card: string | null = null, call_id = "
   return { type: "tool_result", call_id, status: "ok", result, card, error: null }
 }
 
-/** A stored message at a default position. */
+/** Returns a stored message, by default at a fixed position. */
 export function placed(message: Message, place: Partial<StoredMessage> = {}): StoredMessage {
   return { pos: 1, parent: null, seq: 1, deadline: null, message, ...place }
 }
 
 export const TIMES = readTimeLimits({})
 
-/** The resolver of an empty session. */
+/** The resolver of an empty session, which finds nothing. */
 export const NOTHING_KNOWN: Resolver = { findAsset: () => null, hasMessage: () => false, listOrigins: () => [] }
 
-/** A process without running turns, and tools without approval. */
+/** The state of a process without running turns, in which no tool needs approval. */
 export const AT_REST = { isInFlight: () => false, needsApproval: () => false }

@@ -2,14 +2,14 @@
 
 import type { Seen } from "./upstreams.ts"
 
-/** URL of the upstreams, from a binding that globalSetup provides. */
+/** Returns the URL of the upstreams, which a binding from globalSetup provides. */
 export function upstreamUrl(env: object): string {
   const url: unknown = Reflect.get(env, "UPSTREAM_URL")
   if (typeof url !== "string") throw new Error("test/support/upstreams.ts provided no UPSTREAM_URL")
   return url
 }
 
-/** The requests of one run that the server received. */
+/** Returns the requests of a run that the upstreams have received. */
 export async function readUpstream(env: object, run: string): Promise<Seen[]> {
   const reply = await fetch(`${upstreamUrl(env)}/seen/${run}`)
   return (await reply.json()) as Seen[]

@@ -1,10 +1,11 @@
 /**
- * upstream-mcp.ts: MCP servers on loopback: an official one of 2026-07-28 (npm `@modelcontextprotocol/server`), the official
- * "everything" server of 2025-11-25 (npm), and the first one with hostile responses.
+ * upstream-mcp.ts: MCP servers on loopback: one for the protocol version 2026-07-28, made with the official library
+ * (npm `@modelcontextprotocol/server`) and able to send hostile responses, and the official "everything" server (npm)
+ * for 2025-11-25.
  *
- * `<UPSTREAM_URL>/mcp/serve/<run>` is a server; a run is any unique word. `POST /mcp/set/<run>` changes it, `/mcp/seen/<run>`
- * lists its requests, `/mcp/everything` starts the other server and returns its URL, and `/mcp/files` is the official
- * file system server behind a bridge.
+ * `<UPSTREAM_URL>/mcp/serve/<run>` is a server; a run is any unique word. `POST /mcp/set/<run>` changes that server,
+ * and `/mcp/seen/<run>` lists its requests. `/mcp/everything` starts the "everything" server and returns its URL.
+ * `/mcp/files` is the official file system server behind a bridge.
  */
 
 import { spawn, type ChildProcess } from "node:child_process"
@@ -25,17 +26,17 @@ export interface McpState {
   readonly ttlMs?: number
   /** Requests without this `authorization` are refused. */
   readonly token?: string
-  /** The tool `show` shows its result with this app, whose own tool is `refresh`. */
+  /** The app with which the tool `show` shows its result. The app's own tool is `refresh`. */
   readonly app?: McpAppState
   /** The rounds of requests to the user that the tools `ask` and `look` make. */
   readonly asks?: AskedRounds
-  /** A behaviour of hostile-mcp.ts, for one method of the protocol. */
+  /** A response from hostile-mcp.ts, for one method of the protocol. */
   readonly hostile?: { readonly method: string; readonly play: string }
 }
 
 export interface McpAppState {
   readonly html: string
-  /** Default: the MIME type of MCP Apps. */
+  /** The MIME type of the app. Default: the type of MCP Apps. */
   readonly mimeType?: string
   /** The policy that the server declares. */
   readonly csp?: { readonly connectDomains?: readonly string[]; readonly resourceDomains?: readonly string[] }
@@ -130,8 +131,8 @@ function createRunServer(state: McpState): McpServer {
 }
 
 /**
- * Its port can't be chosen by the system. The system assigns none of these ports to other servers, and only another server of
- * this kind could take one.
+ * The first of the ports for the "everything" server, which can't let the system choose a port. The system assigns none
+ * of these ports to other servers, so only another "everything" server could occupy one.
  */
 const FIRST_PORT = 20_000
 const PORTS = 10_000

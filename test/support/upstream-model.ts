@@ -20,13 +20,16 @@ const USAGE_DETAILS = {
   completion_tokens_details: { reasoning_tokens: 64 },
 }
 
-/** The text of `steady`: one chunk per character, 75 ms apart, so 3.75 s in total. */
+/**
+ * The text of `steady`. Each character is a chunk, and the chunks are sent 75 ms apart, so the text takes 3.75 s in
+ * total.
+ */
 const STEADY_TEXT = "x".repeat(50)
 
 const hasSchema = ({ body }: Call): boolean => Object(body).response_format?.type === "json_schema"
 
 const SCENARIOS: Record<string, (call: Call) => void> = {
-  // Follows the schema of a request.
+  // Responds in the schema that the request contains.
   titled: (call) =>
     streamLines(call, [
       createText(hasSchema(call) ? '{"title": "Rain today"}' : "An answer."),
@@ -152,7 +155,10 @@ const SCENARIOS: Record<string, (call: Call) => void> = {
   steady: (call) => void dripLines(call, [...STEADY_TEXT].map(createText).concat(createFinish("stop")), 75),
 }
 
-/** A model that obeys trailers: it calls the tool for two cities, then writes spans with the tags of the results. */
+/**
+ * Plays a model that obeys trailers: it calls the tool for two cities, and then writes spans with the tags of the
+ * results.
+ */
 function playCards(call: Call): void {
   const body = call.body as { messages: { role: string; content: string }[] }
   const results = body.messages.filter((message) => message.role === "tool")
@@ -211,7 +217,7 @@ function streamLines(call: Call, chunks: readonly Chunk[], { isDone } = { isDone
   call.reply.end(isDone ? "data: [DONE]\n\n" : undefined)
 }
 
-/** Writes byte by byte, so that chunks end inside characters. */
+/** Writes chunks byte by byte, so that reads can end inside characters. */
 function sendBytewise(call: Call, chunks: readonly Chunk[]): void {
   beginStream(call)
   call.reply.socket?.setNoDelay(true)
@@ -226,7 +232,7 @@ function sendBytewise(call: Call, chunks: readonly Chunk[]): void {
   next()
 }
 
-/** Writes `head`, then `unit` again and again, up to 64 MB or until the client closes the connection. */
+/** Writes `head`, and then `unit` repeatedly, up to 64 MB or until the client closes the connection. */
 function sendFlood({ reply }: Call, head: string, unit: string): void {
   const block = Buffer.from(unit.repeat(Math.ceil(65_536 / unit.length)))
   let left = 64 * 1024 * 1024

@@ -1,6 +1,6 @@
 /**
- * upstream-page.ts: web pages on loopback, for the tool `fetch_page`. `/page/<scenario>/<run>`, and the same scenarios at
- * `https://page.example.com/<scenario>/<run>`.
+ * upstream-page.ts: web pages on loopback, for the tool `fetch_page`. The scenarios are at `/page/<scenario>/<run>` and
+ * at `https://page.example.com/<scenario>/<run>`.
  */
 
 import type { ServerResponse } from "node:http"
@@ -62,7 +62,7 @@ export function playPage(scenario: string, reply: ServerResponse): void {
         ? send(PAGE)
         : reply.writeHead(307, { location: `../hops:${Number(argument) - 1}/r` }).end())
     case "packed":
-      // A thousand times as large when unpacked.
+      // The body is a thousand times as large when it is decompressed.
       reply.writeHead(200, { "content-type": "text/html", "content-encoding": "gzip" })
       return void reply.end(gzipSync(Buffer.from(`<p>${"word ".repeat(8_000_000)}`)))
     case "silent":
@@ -76,7 +76,7 @@ export function playPage(scenario: string, reply: ServerResponse): void {
   }
 }
 
-/** An endless page, as fast as the client reads. */
+/** Sends an endless page as fast as the client reads it. */
 function pourText(reply: ServerResponse): void {
   reply.writeHead(200, { "content-type": "text/html" })
   const block = `<p>${"word ".repeat(10_000)}</p>`
@@ -87,7 +87,7 @@ function pourText(reply: ServerResponse): void {
   more()
 }
 
-/** A page that never ends, one byte at a time. */
+/** Sends a page that never ends, one byte at a time. */
 function dripText(reply: ServerResponse): void {
   reply.writeHead(200, { "content-type": "text/html" })
   const timer = setInterval(() => {

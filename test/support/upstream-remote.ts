@@ -1,7 +1,7 @@
 /**
  * upstream-remote.ts: a server that stands in for all public hosts. `/remote/<url>` plays the scenario in its path.
  *
- * `https://media.example.com/<scenario>/<run>`: the run is any unique word.
+ * Example: `https://media.example.com/<scenario>/<run>`, where the run is any unique word.
  */
 
 import type { ServerResponse } from "node:http"
@@ -12,7 +12,7 @@ export const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 )
-/** A sound file of this size. */
+/** Creates a sound file of the given size. */
 export function createWav(bytes: number): Buffer {
   const sound = Buffer.alloc(bytes, 1)
   sound.write("RIFF\0\0\0\0WAVEfmt ", "latin1")
@@ -31,7 +31,7 @@ export function playRemote(url: URL, reply: ServerResponse): void {
   const [, scenario = ""] = url.pathname.split("/")
   const text = BODIES[scenario]
   const to = url.searchParams.get("to")
-  // The declared type is an image, whatever the content is.
+  // Declare an image, whatever the content is.
   if (text !== undefined) return void reply.writeHead(200, { "content-type": "image/png" }).end(text)
   if (to !== null) return void reply.writeHead(302, { location: to }).end()
   switch (scenario) {
@@ -74,7 +74,7 @@ export function playRemote(url: URL, reply: ServerResponse): void {
     case "drip":
       return dripBytes(reply)
     case "packed":
-      // A hundred times as large when unpacked.
+      // The body is a hundred times as large when it is decompressed.
       reply.writeHead(200, { "content-encoding": "gzip" })
       return void reply.end(gzipSync(Buffer.concat([PNG, Buffer.alloc(30_000_000)])))
     case "short":
@@ -94,7 +94,7 @@ export function playRemote(url: URL, reply: ServerResponse): void {
   }
 }
 
-/** An image, one byte at a time. */
+/** Sends an image one byte at a time. */
 function dripBytes(reply: ServerResponse): void {
   reply.writeHead(200)
   let at = 0
@@ -104,7 +104,7 @@ function dripBytes(reply: ServerResponse): void {
   }, 20)
 }
 
-/** An endless image, as fast as the client reads. */
+/** Sends an endless image as fast as the client reads it. */
 function pourBytes(reply: ServerResponse): void {
   reply.writeHead(200)
   reply.write(PNG)

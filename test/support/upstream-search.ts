@@ -1,8 +1,8 @@
 /**
- * upstream-search.ts: the search services Brave, Tavily and SearXNG on loopback, with failures.
+ * upstream-search.ts: imitates the search services Brave, Tavily and SearXNG on loopback, including their failures.
  *
- * Each path has the request and response format of the service's documentation: api-dashboard.search.brave.com (Web Search),
- * docs.tavily.com (POST /search), docs.searxng.org/dev/search_api.
+ * Each path has the request and response format that the service documents: api-dashboard.search.brave.com (Web
+ * Search), docs.tavily.com (POST /search), docs.searxng.org/dev/search_api.
  */
 
 import type { ServerResponse } from "node:http"
@@ -11,7 +11,7 @@ import type { Call } from "./upstreams.ts"
 const TITLE = "Steeping <strong>black</strong> tea &amp; more"
 const QUOTE = "Black tea needs water just off the boil &#x2014; <strong>three</strong>\u202e minutes\nare enough."
 
-/** In the order of the service: only some of them can be sources. */
+/** The URLs of the results, in the order in which a service returns them. Only some of them can be sources. */
 const ADDRESSES = [
   "https://tea.example.org/steeping?a=1&b=2",
   "http://insecure.example.org/",

@@ -4,7 +4,7 @@
 
 import type { Call } from "./upstreams.ts"
 
-/** In the order in which the service returns them: by population. */
+/** The places found, by population, which is the order in which the service returns them. */
 const PLACES = [
   { id: 2950159, name: "Berlin", latitude: 52.52437, longitude: 13.41053, country_code: "DE", country: "Germany" },
   {
@@ -58,7 +58,7 @@ export function playWeather(call: Call): void {
     case "ok":
       return sendJson(call, isSearch ? { results: PLACES } : FORECAST)
     case "once":
-      // A valid reply the first time, an error afterwards.
+      // The first reply is valid, and later replies are errors.
       return call.before === 0 ? sendJson(call, isSearch ? { results: PLACES } : FORECAST) : sendFailure(call)
     case "not-found":
       return sendJson(call, { generationtime_ms: 0.4 })

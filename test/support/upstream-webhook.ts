@@ -1,10 +1,10 @@
 /**
- * upstream-webhook.ts: a tenant's service on loopback, for webhook tools and for agents that a webhook answers. It
- * verifies signatures with the official library (npm `standardwebhooks`) and applies each call once, by its id, as
- * docs/webhook-tools.md requires of a service.
+ * upstream-webhook.ts: a tenant's service on loopback, for webhook tools and for agents whose questions go to a
+ * webhook. It verifies signatures with the official library (npm `standardwebhooks`) and applies each call id only
+ * once, as docs/webhook-tools.md requires of a service.
  *
- * `POST /webhook/set/<run>` sets the secret and the behaviour of a run; a run is any unique word. `/webhook/call/<run>` is the
- * URL of the tool, and `/webhook/seen/<run>` lists its requests.
+ * `POST /webhook/set/<run>` sets the secret and the behaviour of a run; a run is any unique word. `/webhook/call/<run>`
+ * is the URL of the tool, and `/webhook/seen/<run>` lists its requests.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -13,7 +13,10 @@ import { playHostileWebhook } from "./hostile-webhook.ts"
 
 export interface WebhookState {
   readonly secret: string
-  /** `echo`: answers with the arguments, or with the question. `later`: 202. `busy`: 503 twice, then like `echo`. Others: hostile-webhook.ts. */
+  /**
+   * How the service responds. `echo`: with the arguments, or with the question. `later`: with status 202. `busy`: with
+   * status 503 twice, and then like `echo`. hostile-webhook.ts defines all others.
+   */
   readonly play: string
 }
 
@@ -35,7 +38,7 @@ export interface WebhookCall {
   readonly result_path: string
 }
 
-/** The data of a question to an agent that a webhook answers. */
+/** The data of a question that a webhook answers for an agent. */
 export interface WebhookQuestion {
   readonly id: string
   readonly agent: string

@@ -1,12 +1,13 @@
 /**
- * upstreams.ts: a loopback HTTP server that replaces the weather and model services. Vitest starts it as its globalSetup.
+ * upstreams.ts: a loopback HTTP server that replaces the weather and model services. Vitest starts it as its
+ * globalSetup.
  *
  * `<UPSTREAM_URL>/<weather|model|search|page>/<scenario>/<run>/…` plays a scenario; a run is any unique word.
  * `<UPSTREAM_URL>/provider/<provider>.<scenario>/<run>/…` plays a recorded stream of a provider.
  * `<UPSTREAM_URL>/effect/<run>` counts a side effect of a test tool.
  * `<UPSTREAM_URL>/oidc/start` starts an OpenID provider on a separate port (oidc-provider.ts) and returns its issuer.
- * `<UPSTREAM_URL>/mcp/…`: MCP servers (upstream-mcp.ts).
- * `<UPSTREAM_URL>/webhook/…`: a service with webhook tools (upstream-webhook.ts).
+ * `<UPSTREAM_URL>/mcp/…` contains MCP servers (upstream-mcp.ts).
+ * `<UPSTREAM_URL>/webhook/…` is a service with webhook tools (upstream-webhook.ts).
  * `<UPSTREAM_URL>/seen/<run>` returns the requests of a run, so that tests in workerd can read them too.
  */
 
@@ -22,11 +23,11 @@ import { playSearch } from "./upstream-search.ts"
 import { answerWebhook } from "./upstream-webhook.ts"
 import { playWeather } from "./upstream-weather.ts"
 
-/** One received request. `closed`: the client disconnected before the reply was complete. */
+/** A received request. `closed`: whether the client disconnected before the reply was complete. */
 export interface Seen {
   readonly path: string
   readonly authorization: string | null
-  /** The key as each provider expects it: `authorization`, `x-api-key` or `x-goog-api-key`. */
+  /** The key from the header that the provider uses: `authorization`, `x-api-key` or `x-goog-api-key`. */
   readonly keys?: string
   readonly body: unknown
   closed: boolean
@@ -37,7 +38,7 @@ export interface Call {
   /** The path after the run, with its query. */
   readonly path: string
   readonly body: unknown
-  /** Number of earlier requests of this run to this path. */
+  /** Number of earlier requests to the same path in the same run. */
   readonly before: number
   readonly reply: ServerResponse
 }
@@ -102,7 +103,7 @@ async function answerRequest(
   if (kind === "remote") return answerRemote(seen, scenario, request, reply)
   const runs = seen.get(run) ?? []
   const body = await bodyOf(request)
-  const before = runs.filter((one) => one.path === path).length
+  const before = runs.filter((request) => request.path === path).length
   const { authorization = null } = request.headers
   const keys = [
     authorization,
@@ -124,7 +125,7 @@ async function answerRequest(
   reply.writeHead(404).end()
 }
 
-/** The path contains a URL. Its requests are stored under that URL. */
+/** Responds to a request whose path contains a URL. The request is recorded under that URL. */
 function answerRemote(
   seen: Map<string, Seen[]>,
   address: string,

@@ -1,9 +1,9 @@
-/** url-table.ts: URLs with the expected verdicts, for tests in Node and in workerd, which have different URL parsers. */
+/** url-table.ts: URLs with their expected verdicts, for tests in Node and in workerd, whose URL parsers differ. */
 
 import type { UrlFlaw } from "../../shared/fault.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
 
-/** The verdict on a URL: `ok`, or the reason for its refusal. */
+/** Returns the verdict on a URL: `ok`, or the reason for which it is refused. */
 export function verdictOf(url: string): "ok" | UrlFlaw {
   const checked = checkPublicUrl(url)
   if (checked.ok) return "ok"
@@ -114,8 +114,8 @@ export const INNER_V6 = words(`
 `)
 
 /**
- * Forms that parsers interpret differently. Attackers use them against servers that check a URL with one parser and fetch
- * it with another.
+ * URLs that parsers interpret differently. Attackers use such URLs against servers that check them with one parser and
+ * fetch them with another.
  */
 export const AMBIGUOUS: readonly (readonly [url: string, verdict: UrlFlaw])[] = [
   // Missing or extra slashes, and backslashes instead of slashes.
@@ -129,7 +129,7 @@ export const AMBIGUOUS: readonly (readonly [url: string, verdict: UrlFlaw])[] = 
   ["https://example.com\\x", "malformed"],
   ["https://example.com/a\\b", "malformed"],
   ["https://example.com?x=\\", "malformed"],
-  // An `@` that may or may not end user info.
+  // An `@` that may or may not end the user info.
   ["https://example.com\\@example.org/", "credentials"],
   ["https://example.com/\\@example.org/", "malformed"],
   ["https://@example.com/", "credentials"],
@@ -163,7 +163,7 @@ export const AMBIGUOUS: readonly (readonly [url: string, verdict: UrlFlaw])[] = 
   ["https://(example).com/", "host"],
   [`https://${"a".repeat(64)}.com/`, "host"],
   [`https://${"é".repeat(60)}.com/`, "host"],
-  // Addresses that some parsers read as octal, hexadecimal or shortened.
+  // Addresses that some parsers read as octal, hexadecimal or abbreviated.
   ["https://134744072/", "host"],
   ["https://0x08080808/", "host"],
   ["https://0x8.0x8.0x8.0x8/", "host"],

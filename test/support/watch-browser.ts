@@ -1,18 +1,18 @@
-/** watch-browser.ts: records the texts that pages send and receive, which no server may log (SPEC OB6). */
+/** watch-browser.ts: records the text that pages send and receive, because no server may log it (SPEC OB6). */
 
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { noteAddress, noteJson } from "./log-check.ts"
 import { reuseContexts } from "./reused-contexts.ts"
 
 /**
- * How often `waitForFunction` evaluates its function, in milliseconds. Playwright's default, once per frame, makes a page
- * draw 60 frames per second while it waits.
+ * Interval at which `waitForFunction` evaluates its function, in milliseconds. Playwright's default is once per frame,
+ * which makes a page draw 60 frames per second during the wait.
  */
 const POLL_MS = 50
 
 /**
- * Returns the same browser, with its contexts watched and reused. Unless a test requests motion, nothing moves, because
- * drawing each step takes processor time.
+ * Makes a browser watch and reuse its contexts, and returns that browser. Animations are off unless a test requests
+ * motion, because drawing each step takes processor time.
  */
 export function watchBrowser(browser: Browser): Browser {
   const watched = new WeakSet<BrowserContext>()
@@ -45,7 +45,7 @@ function pollSlowly(page: Page): void {
 function watchRequests(context: BrowserContext): void {
   context.on("request", (request) => {
     noteAddress(request.url())
-    // Bodies of uploads are bytes.
+    // Only JSON bodies are read, because the bodies of uploads are bytes.
     if (request.headers()["content-type"]?.includes("json") === true) noteJson(request.postData())
   })
 }

@@ -1,10 +1,10 @@
-/** watch-calls.ts: an object that reports each call of its methods before it happens. */
+/** watch-calls.ts: wraps an object so that each call of its methods is reported before it happens. */
 
 export function watchCalls<T extends object>(target: T, onCall: () => void): T {
   return new Proxy(target, {
     get(inner, name) {
       const value: unknown = Reflect.get(inner, name)
-      // An object's stub has every method, but it must not look like a promise.
+      // A Durable Object's stub appears to have every method, but it must not look like a promise.
       if (typeof value !== "function" || name === "then") return value
       return (...args: unknown[]) => {
         onCall()

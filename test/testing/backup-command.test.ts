@@ -1,5 +1,5 @@
 /**
- * backup-command.test.ts: `npm run backup` and `npm run restore` against real servers. It is the restore drill of an
+ * backup-command.test.ts: tests `npm run backup` and `npm run restore` with real servers, as a restore drill of an
  * operator who has lost everything.
  */
 
@@ -56,7 +56,10 @@ async function createTenant(id: string): Promise<void> {
 
 const hashBytes = (bytes: ArrayBuffer): string => createHash("sha256").update(Buffer.from(bytes)).digest("hex")
 
-/** Returns everything that a user sees: the list, all pages of history, the export without its seal, and all files. */
+/**
+ * Returns everything that a user sees: the session list, all pages of history, the exports without their seals, and all
+ * files.
+ */
 async function readEverything(user: StateClient): Promise<object> {
   const { sessions } = await user.get<{ sessions: readonly { id: string; title: string; created: number }[] }>(
     "/v1/sessions",
@@ -72,7 +75,7 @@ async function readEverything(user: StateClient): Promise<object> {
       const files = await Promise.all(
         signed.map(async ({ href }) => hashBytes(await (await user.request(href)).arrayBuffer())),
       )
-      // A trace id belongs to the deployment that was lost.
+      // Ignore trace ids, because they belong to the deployment that was lost.
       const { messages } = JSON.parse(history, (key, value) => (key === "trace" ? undefined : value)) as {
         messages: object[]
       }
@@ -101,7 +104,7 @@ describe("a restore drill", () => {
     const [name = "", ...more] = backupsOf("acme")
     expect(more).toEqual([])
     expect(name).toMatch(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/)
-    // The server keeps no copy.
+    // The server must not keep a copy.
     expect(await boss.get("/v1/tenant/exports")).toEqual({ exports: [] })
 
     await cuecard.close()
@@ -119,7 +122,7 @@ describe("a restore drill", () => {
     ])
   })
 
-  test("[BK2] a restore refuses a tenant with conversations, a changed backup, and a backup that isn't there", async () => {
+  test("[BK2] a restore refuses a tenant with conversations, a changed backup, and a missing backup", async () => {
     expect(await runCommand("restore", "acme")).toMatchObject({
       code: 1,
       error: expect.stringContaining("(tenant_not_empty)"),
@@ -145,7 +148,7 @@ describe("a restore drill", () => {
   test("[BK1] a backup keeps the newest backups, continues an interrupted one, and never treats a partial one as complete", async () => {
     const parent = join(folder, "backups/acme")
     for (const day of ["2020-01-01", "2021-01-01"]) mkdirSync(join(parent, `${day}T00-00-00Z`))
-    // Two backups were interrupted. One has no manifest; the server no longer has the export of the other.
+    // Two backups were interrupted. One has no manifest, and the server no longer has the export of the other.
     const stale = join(parent, "2022-01-01T00-00-00Z.partial")
     mkdirSync(join(parent, "2021-06-01T00-00-00Z.partial"))
     mkdirSync(stale)

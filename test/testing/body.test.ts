@@ -1,4 +1,4 @@
-/** body.test.ts: an endless body over real HTTP is refused at its limit and uses little memory. */
+/** body.test.ts: tests that an endless body over real HTTP is refused at the size limit and uses little memory. */
 
 import { readFileSync } from "node:fs"
 import { request } from "node:http"
@@ -9,7 +9,7 @@ import { everyNth } from "../support/seeded.ts"
 
 const MB = 1024 * 1024
 const CHUNK = Buffer.alloc(MB, "x")
-/** Allowance for garbage that has not been collected yet. */
+/** Maximum growth of the process, in bytes. It allows for garbage that has not been collected yet. */
 const MAX_GROWTH_BYTES = 128 * MB
 const ENDLESS_BYTES = 1024 * MB
 
@@ -51,7 +51,7 @@ test.each(everyNth(BODIES, 2))(
             response.on("data", (chunk) => {
               text += String(chunk)
             })
-            // The connection can be closed in the middle of the response, because the client still writes.
+            // The connection can be closed in the middle of the response, because the client is still writing.
             response.on("error", reject)
             response.on("end", () => {
               sending.destroy()
@@ -60,7 +60,7 @@ test.each(everyNth(BODIES, 2))(
           })
           pourBytes()
         }).catch((error: NodeJS.ErrnoException) => {
-          // A client that still writes when the connection is closed may lose the response.
+          // A client that is still writing when the connection is closed may lose the response.
           if (tries > 1 && (error.code === "EPIPE" || error.code === "ECONNRESET")) return null
           throw error
         })
@@ -70,7 +70,7 @@ test.each(everyNth(BODIES, 2))(
         expect(sent).toBeLessThan(max + 64 * MB)
         return memoryOf(cuecard.pid())
       }
-      // The first request also warms up the process.
+      // Measure after the first request, which warms up the process.
       const first = await sendOnce()
       expect((await sendOnce()) - first).toBeLessThan(MAX_GROWTH_BYTES)
     } finally {

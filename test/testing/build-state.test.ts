@@ -1,4 +1,4 @@
-/** build-state.test.ts: when `npm start` builds again. */
+/** build-state.test.ts: tests when `npm start` has to build again. */
 
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"

@@ -1,6 +1,6 @@
 /**
- * deploy-command.test.ts: `npm run deploy -- --stage` and `npm run rollback` as an operator runs them: a real production
- * build, uploaded by the real wrangler to a fake of the platform's API on the loopback interface.
+ * deploy-command.test.ts: tests `npm run deploy -- --stage` and `npm run rollback` as an operator runs them. The real
+ * wrangler uploads a real production build to a fake of the platform's API on the loopback interface.
  */
 
 import { execFile } from "node:child_process"
@@ -24,7 +24,10 @@ import { findMissingFiles } from "../../scripts/release/page-files.ts"
 import { PlatformApi } from "../../scripts/release/platform-api.ts"
 import { ACCOUNT, type FakePlatform, startFakePlatform } from "../support/fake-platform.ts"
 
-/** The files that a build reads. They are copied, because a build in this folder would replace the one that other tests use. */
+/**
+ * The files that a build reads. They are copied, because a build in this folder would replace the build that other
+ * tests use.
+ */
 const SOURCES = [
   ..."shared worker client widget public scripts".split(" "),
   ..."index.html admin.html share.html embed.html".split(" "),
@@ -45,7 +48,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** Links the packages. `vite build` reuses the first build in the folder, because the sources stay the same. */
+/**
+ * Links the packages into the folder. In that folder, `vite build` reuses the first build, because the sources stay the
+ * same.
+ */
 function linkPackages(): void {
   const [from, to] = [resolve("node_modules"), join(folder, "node_modules")]
   linkAll(from, to, "vite")
@@ -58,13 +64,13 @@ if (!existsSync("dist/cuecard/wrangler.json")) await import(${JSON.stringify(bui
   writeFileSync(join(to, "vite/bin/vite.js"), code)
 }
 
-/** Links everything in a folder into a new folder, with one exception. */
+/** Links everything in a folder into a new folder, except one entry. */
 function linkAll(from: string, to: string, except: string): void {
   mkdirSync(to)
   for (const name of readdirSync(from)) if (name !== except) symlinkSync(join(from, name), join(to, name))
 }
 
-/** Puts a page file of a version and the list of its files into the bucket, as the version's deploy did. */
+/** Puts a version's page file and the list of its page files into the bucket, as the version's deploy did. */
 function keepFilesOf(version: string): void {
   platform.objects.set("~page/old-12345678.js", "export {}")
   platform.objects.set(`~page/versions/${version}.json`, JSON.stringify(["~page/old-12345678.js"]))
@@ -116,7 +122,7 @@ testInFull(
 )
 
 testInFull(
-  "[DP10] the page's files are in the bucket before the version has traffic; if that is refused, nothing is deployed",
+  "[DP10] the page's files are stored in the bucket before the version gets traffic; if storing them is refused, nothing is deployed",
   async () => {
     const [from, deployments] = [platform.seen.length, platform.deployments.length]
     platform.rates = {}

@@ -1,6 +1,6 @@
 /**
- * deploy-config.test.ts: wrangler.toml, .dev.vars.example and package.json describe one production deployment. The
- * local environment differs from it only where a machine without an account requires it.
+ * deploy-config.test.ts: tests that wrangler.toml, .dev.vars.example and package.json describe one production
+ * deployment. The local environment may differ from it only where a machine without an account requires a difference.
  */
 
 import { existsSync, readFileSync } from "node:fs"
@@ -32,7 +32,7 @@ const packageJson: {
   readonly cloudflare?: { readonly bindings: Readonly<Record<string, { readonly description: string }>> }
 } = JSON.parse(readFileSync("package.json", "utf8"))
 
-/** The secrets of a fresh clone: `.env` files and `.dev.vars` are not in git. */
+/** The file with a fresh clone's secrets, because `.env` files and `.dev.vars` are not in Git. */
 const EXAMPLE = ".dev.vars.example"
 
 function readExample(): string[] {
@@ -50,7 +50,7 @@ function bindingNames(config: Config): string[] {
 }
 
 describe("wrangler.toml", () => {
-  test("[DP1] its top level is production: it is complete except for the secrets", () => {
+  test("[DP1] has production at its top level, which is complete except for the secrets", () => {
     expect(production.vars).toMatchObject({ ENVIRONMENT: "production", AUTH: "jwt" })
     expect(Object.keys(production.vars).filter((name) => /SECRET|KEY/.test(name))).toEqual([])
     expect(production.workers_dev).toBe(true)
@@ -68,7 +68,7 @@ describe("wrangler.toml", () => {
 
   test("[DP1] both have the same name, code, classes and page; local objects are where 0.1.0 stored them", () => {
     for (const config of [production, local]) {
-      // wrangler derives the folders of a state directory from the Worker's name.
+      // wrangler derives the folders in a state directory from the Worker's name.
       expect(config.name).toBe("cuecard")
       expect(config.durable_objects).toEqual(production.durable_objects)
       expect(config.migrations).toEqual(production.migrations)
@@ -82,11 +82,11 @@ describe("wrangler.toml", () => {
 })
 
 describe("the Deploy button", () => {
-  test("[DP2] asks for every secret, with an empty value, and describes it and everything that it creates", () => {
+  test("[DP2] asks for every secret, with an empty value, and describes all secrets and all resources that it creates", () => {
     const secrets = readExample()
     expect(secrets).toEqual(expect.arrayContaining(["JWT_SECRET", "OPERATOR_SECRET", "MODEL_API_KEY"]))
     const described = packageJson.cloudflare?.bindings ?? {}
-    // Users do not choose limits and data sets, so these are not described as resources.
+    // Users do not choose rate limits and data sets, so these are not described as resources.
     const created = [
       ...production.durable_objects.bindings.map(({ name }) => name),
       ...production.r2_buckets.map(({ binding }) => binding),
@@ -95,7 +95,7 @@ describe("the Deploy button", () => {
     for (const { description } of Object.values(described)) expect(description).toMatch(/^[A-Z].{10,140}\.$/)
   })
 
-  test("[DP2] runs scripts that exist, and the documentation has its link", () => {
+  test("[DP2] runs scripts that exist, and the documentation contains its link", () => {
     expect(Object.keys(packageJson.scripts)).toEqual(expect.arrayContaining(["build", "deploy"]))
     expect(readFileSync("docs/deployment.md", "utf8")).toContain("https://deploy.workers.cloudflare.com/?url=")
   })

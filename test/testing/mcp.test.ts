@@ -1,4 +1,4 @@
-/** mcp.test.ts: MCP servers with the built Worker, whose code for them is a chunk of its own. */
+/** mcp.test.ts: tests MCP servers with the built Worker, in which the code for them is a separate chunk. */
 
 import { createServer, type Server } from "node:http"
 import { afterAll, beforeAll, expect, test } from "vitest"

@@ -1,4 +1,6 @@
-/** migration-commits.test.ts: checks on small git repositories that a migration must be a separate commit. */
+/**
+ * migration-commits.test.ts: tests the rule that a migration must be a separate commit, with small Git repositories.
+ */
 
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -76,7 +78,7 @@ describe("a commit with a new migration", () => {
       "worker/README.md": "d\n",
     })
     expect(findMixedCommits(folder)).toEqual([])
-    // Later commits may use it.
+    // Later commits may use the class.
     commitFiles({ "wrangler.toml": BOUND + NEW_MIGRATION, "worker/session.ts": "env.METER\n" })
     expect(findMixedCommits(folder)).toEqual([])
   })
@@ -126,7 +128,7 @@ describe("a commit with a new migration", () => {
     expect(findMixedCommits(folder)).toEqual([])
   })
 
-  test("[DP7] the command names the commit and fails; in a shallow clone or without a history, it says that nothing was checked", () => {
+  test("[DP7] the command names the commit and fails; in a shallow clone or without a history, it states that nothing was checked", () => {
     const runCheck = (cwd: string): { code: number; text: string } => {
       try {
         const options = { cwd, encoding: "utf8", stdio: "pipe" } as const
@@ -165,7 +167,7 @@ describe("a deploy with a new migration", () => {
     expect(findBoundNewClasses(mixed, "v4")).toEqual([])
     expect(findBoundNewClasses(mixed, null)).toEqual([])
     expect(findBoundNewClasses({ migrations, durable_objects: bindClasses("Registry") }, "v3")).toEqual([])
-    // An update of a deployment of 0.1.0.
+    // Update a deployment of 0.1.0.
     expect(
       findBoundNewClasses({ migrations: migrations.slice(0, 1), durable_objects: bindClasses("Registry") }, "v2"),
     ).toEqual([])

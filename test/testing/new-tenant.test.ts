@@ -1,6 +1,6 @@
 /**
- * new-tenant.test.ts: runs the commands of docs/set-up-a-tenant.md as they are printed, against a new server. Only the
- * URLs of the services are replaced. The model is an endpoint on loopback.
+ * new-tenant.test.ts: runs the commands in docs/set-up-a-tenant.md exactly as printed, with a new server. Only the URLs
+ * of the services are replaced. The model is an endpoint on loopback.
  */
 
 import { execFile, spawn } from "node:child_process"
@@ -17,7 +17,7 @@ import { type Cuecard, startCuecard } from "../support/checked-cuecard.ts"
 import { answerTo, callsIn, isEnded, StateClient } from "../state/state-client.ts"
 
 const run = promisify(execFile)
-/** Inside the repository, so that the guide's service finds its library. */
+/** The folder for the guide's files. It is inside the repository, so that the guide's service finds its library. */
 const FOLDER = resolve("node_modules/.cache/cuecard/new-tenant")
 const MODEL_KEY = "sk-new-tenant-0123456789"
 const ORDER = {
@@ -72,8 +72,8 @@ const callOf = (index: number, name: string, args: object) => ({
 })
 
 /**
- * Answers as a model that calls both tools, then writes the tag that the order's result cued. After a reservation it
- * writes only text.
+ * Answers as a model that calls both tools, and then writes the tag that the order's result has cued. After a
+ * reservation, it writes only text.
  */
 async function answerModel(request: IncomingMessage, reply: ServerResponse): Promise<void> {
   let text = ""
@@ -94,9 +94,12 @@ async function answerModel(request: IncomingMessage, reply: ServerResponse): Pro
 const listBlocks = (language: string): string[] =>
   [...guide.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"))].map(([, block = ""]) => block)
 
-/** Runs the guide's command that contains a text, with the URLs of this test. Variables that it exports are stored. */
+/**
+ * Runs the guide's command that contains the given text, with the URLs of this test. Variables that the command exports
+ * are stored.
+ */
 async function runBlock(part: string): Promise<string> {
-  const block = listBlocks("sh").find((one) => one.includes(part))
+  const block = listBlocks("sh").find((block) => block.includes(part))
   if (block === undefined) throw new Error(`the guide has no command with ${part}`)
   const command = block
     .replaceAll("http://127.0.0.1:3000", vars["ORDERS"] ?? "")
@@ -117,7 +120,7 @@ async function createTenant(): Promise<void> {
   await runBlock("export AUTH=")
 }
 
-/** Runs a program of the guide on the port of a URL. Returns what it prints. */
+/** Runs one of the guide's programs on the port of a URL. Returns what the program prints. */
 async function startProgram(name: string, code = "", address = "", env: object = {}): Promise<string[]> {
   const listening = `.listen(${new URL(address).port}, "127.0.0.1", () => console.log("listening"))`
   await writeFile(join(FOLDER, name), code.replace(/\.listen\(\d+\)/, listening))
@@ -176,7 +179,7 @@ async function sendForm(you: StateClient, session: string, id: string, call_id: 
   return { isAccepted: sent.ok, code }
 }
 
-test("[NT1] the guide's commands set up a new tenant; its answers are the same live, reloaded and imported, and its form acts once", async () => {
+test("[NT1] the guide's commands set up a new tenant; its answers are the same live, after a reload and after an import, and its form acts once", async () => {
   await createTenant()
   expect(await runBlock("/v1/models/fast")).not.toContain(MODEL_KEY)
   const printed = await addToolsAndServers()
@@ -186,7 +189,7 @@ test("[NT1] the guide's commands set up a new tenant; its answers are the same l
   const client = createClient({ url: cuecard.url, getToken: async () => token })
   cleanups.push(() => client.close())
   const conversation = client.openSession("first")
-  // A conversation connects while it has a subscriber.
+  // A conversation is connected only while it has a subscriber.
   conversation.subscribe(() => {})
   await expect.poll(() => conversation.getSnapshot().connection, { timeout: 20_000 }).toBe("live")
   await runBlock("/v1/sessions/first/messages")
@@ -210,7 +213,7 @@ test("[NT1] the guide's commands set up a new tenant; its answers are the same l
   await conversation.approve(callsIn(readLive("c1"))[0]?.call_id ?? "")
   await expect.poll(() => isEnded(readLive("c1")), { timeout: 20_000 }).toBe(true)
   expect(callsIn(readLive("c1"))).toMatchObject([{ name: "stock_reserve", status: "ok" }])
-  // The same click again changes nothing, and another click is refused.
+  // The same click must change nothing the second time, and another click must be refused.
   await sendForm(you, "first", "c1", order?.call_id ?? "")
   expect(await sendForm(you, "first", "c2", order?.call_id ?? "")).toEqual({
     isAccepted: false,

@@ -1,4 +1,4 @@
-/** page-files.test.ts: the files of the built page: their paths, and how long browsers cache them. */
+/** page-files.test.ts: tests the paths of the built page's files, and how long browsers cache these files. */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"

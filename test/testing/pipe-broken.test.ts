@@ -1,4 +1,4 @@
-/** pipe-broken.test.ts: the pipe with servers, programs and users that misbehave. */
+/** pipe-broken.test.ts: tests the pipe with servers, programs and users that misbehave. */
 
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net"
 import { afterEach, describe, expect, test } from "vitest"
 
 const POLL = { timeout: 15_000, interval: 50 }
-/** A token of which only the scope is read here. */
+/** A token with only a scope, because nothing else in it is read here. */
 const TOKEN = `x.${Buffer.from(JSON.stringify({ scope: "external" })).toString("base64url")}.x`
 
 const cleanups: (() => unknown)[] = []
@@ -17,11 +17,11 @@ afterEach(async () => {
 
 interface Server {
   readonly url: string
-  /** The paths and bodies of the requests so far. */
+  /** The paths and bodies of the requests received so far. */
   readonly requests: { url: string; body: string }[]
 }
 
-/** Starts a server that calls a handler for each request once its headers have arrived. */
+/** Starts a server that calls a handler for each request as soon as the request's headers have arrived. */
 async function serveRequests(
   answer: (request: IncomingMessage, response: ServerResponse, n: number) => void,
 ): Promise<Server> {
@@ -74,7 +74,7 @@ function createProgramArgs(code: string): string[] {
 }
 
 const LINES = 20
-/** Writes LINES lines, reports each written line to the URL, and then does nothing. */
+/** Returns the code of a program that writes LINES lines, reports each line to the URL, and then does nothing. */
 const wordsFor = (url: string): string => `
 for (let i = 0; i < ${LINES}; i++) {
   console.log(JSON.stringify({ type: "item.completed", item: { id: "i" + i, type: "agent_message", text: "word" } }))
@@ -100,7 +100,7 @@ describe("a busy session", () => {
     const piping = startPipe(server.url, "s1", ...createProgramArgs(wordsFor(server.url)))
     await expect.poll(() => server.requests.length - listPolls().length, POLL).toBe(LINES)
     await expect.poll(() => listPolls().length, POLL).toBeGreaterThan(0)
-    // There is not one request per line.
+    // There must be far fewer requests than lines.
     expect(listPolls().length).toBeLessThan(LINES / 2)
     piping.child.kill("SIGINT")
     expect(await piping.exit).toBe(130)
@@ -109,7 +109,7 @@ describe("a busy session", () => {
 })
 
 describe("an answer that ends early", () => {
-  test("[PI5] with megabytes pending: the pipe reports how it ended, and doesn't hang", async () => {
+  test("[PI5] with megabytes pending makes the pipe report how the answer ended, without hanging", async () => {
     const server = await serveRequests((request, response) => {
       request.once("data", (chunk) => {
         if (String(chunk).trim() === "") sendJson(response, 200, {})
@@ -118,17 +118,17 @@ describe("an answer that ends early", () => {
     })
     const piping = startPipe(server.url, "s1", "--stdin", "--format", "codex")
     const line = `${JSON.stringify({ type: "item.completed", item: { type: "agent_message", text: "x".repeat(900) } })}\n`
-    // More than the buffer holds, and standard input stays open.
+    // Write more than the buffer holds, and leave standard input open.
     piping.child.stdin?.write(line.repeat(20_000))
     expect(await piping.exit, piping.output()).toBe(1)
     expect(piping.output()).toContain("the answer is cancelled")
   })
 
-  test("[PI9] while it is being sent and the connection closes: the response is recovered", async () => {
+  test("[PI9] while it is being sent and the connection closes still has its response recovered", async () => {
     const server = await serveRequests((request, response, n) => {
       const ended = { code: "turn_ended", n: 0, status: "failed", reason: "answer_too_long" }
       if (n === 1) return void request.resume().on("end", () => sendJson(response, 200, {}))
-      // The body is not read, so later writes find a closed connection.
+      // Don't read the body, so that later writes find a closed connection.
       if (n > 2) return void request.resume().on("end", () => sendJson(response, 409, ended))
       request.pause()
       sendJson(response, 409, ended)
@@ -143,7 +143,7 @@ setInterval(() => {}, 1000)`
   })
 })
 
-/** Starts a server that accepts everything and responds when a body ends. */
+/** Starts a server that accepts everything and responds once the body has ended. */
 function startAcceptingServer(): Promise<Server> {
   return serveRequests((request, response) => {
     let body = ""
@@ -182,7 +182,8 @@ setInterval(() => {}, 1000)`
     const pidIn = () => Number(/pid (\d+)/.exec(server.requests.map(({ body }) => body).join(""))?.[1] ?? 0)
     await expect.poll(pidIn, POLL).toBeGreaterThan(0)
     for (const [n, signal] of signals.entries()) {
-      // The first signal makes the pipe cancel the answer: only then does it count the second one.
+      // Wait until the first signal has made the pipe cancel the answer, because only then does the pipe count the
+      // second signal.
       if (n > 0) await expect.poll(() => server.requests.at(-1)?.body, POLL).toContain("output_cancelled")
       piping.child.kill(signal)
     }
@@ -190,7 +191,7 @@ setInterval(() => {}, 1000)`
     await expect.poll(() => isAlive(pidIn()), POLL).toBe(false)
   })
 
-  test("[PI3] may write a line of any length: one that is too long is counted, and the next line is read", async () => {
+  test("[PI3] may write a line of any length; a line that is too long is counted, and the next line is read", async () => {
     const server = await startAcceptingServer()
     const long = `const piece = "x".repeat(1e6)
 process.stdout.write('{"type":"item.completed","item":"')

@@ -1,4 +1,7 @@
-/** pipe-listen.test.ts: `npm run pipe -- --listen` answers the questions of an external agent, against a real server. */
+/**
+ * pipe-listen.test.ts: tests that `npm run pipe -- --listen` answers the questions to an external agent, with a real
+ * server.
+ */
 
 import { type ChildProcess, spawn } from "node:child_process"
 import { afterEach, describe, expect, onTestFailed, test } from "vitest"
@@ -6,7 +9,7 @@ import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 
 const POLL = { timeout: 45_000, interval: 100 }
-/** Prints the events of Claude Code that answer with the question and the session. */
+/** A program that prints events of Claude Code with an answer that contains the question and the session. */
 const ECHO = `
   const question = require("node:fs").readFileSync(0, "utf8")
   const text = question + " in " + process.env.CUECARD_SESSION + (process.env.CUECARD_TOKEN ?? "")
@@ -70,7 +73,7 @@ async function answerIn(cuecard: Cuecard, session: string): Promise<WireMessage 
 }
 
 describe("a listening pipe", () => {
-  test("[PI13] runs its program for each question, which is its standard input", async () => {
+  test("[PI13] runs its program for each question, and passes the question as standard input", async () => {
     const cuecard = await startServer()
     const early = await ask(cuecard, "Early $& question")
     const program = ["--format", "claude", "--", process.execPath, "-e", ECHO]
@@ -84,7 +87,7 @@ describe("a listening pipe", () => {
     expect(await listening.exit).toBe(130)
   })
 
-  test("[PI13] a program that can't be started fails its answer", async () => {
+  test("[PI13] if the program can't be started, the answer fails", async () => {
     const cuecard = await startServer()
     startListener(cuecard, "--listen", "coder", "--format", "claude", "--", "no-such-program")
     const unanswered = await ask(cuecard, "Is anybody there?")

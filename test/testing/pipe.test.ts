@@ -1,4 +1,7 @@
-/** pipe.test.ts: scripts/pipe/pipe.ts against a real server: a program's output is shown live, once, through failures. */
+/**
+ * pipe.test.ts: tests scripts/pipe/pipe.ts with a real server: a program's output is shown live and only once, even
+ * after failures.
+ */
 
 import { type ChildProcess, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -9,7 +12,7 @@ import { afterEach, describe, expect, onTestFailed, test } from "vitest"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 
-/** Longer than the timeout of an unanswered request (scripts/pipe/record-sender.ts). */
+/** Polling options with a timeout that is longer than that of an unanswered request (scripts/pipe/record-sender.ts). */
 const POLL = { timeout: 45_000, interval: 100 }
 const RECORDED = resolve("test/shared/ingest")
 
@@ -44,7 +47,10 @@ function startPipe(cuecard: Cuecard, session: string, ...args: string[]): Piping
   return { child, output: () => output, exit: new Promise((done) => child.on("exit", (code) => done(code))) }
 }
 
-/** Returns the command that prints a recorded stream slowly. Arguments: milliseconds, `stall` or a path (see slowly.ts). */
+/**
+ * Returns the command that prints a recorded stream slowly. `ms` is a number of milliseconds, `stall` or a path (see
+ * slowly.ts).
+ */
 function createSlowArgs(name: string, ms: number | string, exit = 0): string[] {
   return ["--", process.execPath, "test/support/slowly.ts", join(RECORDED, `${name}.jsonl`), String(ms), String(exit)]
 }
@@ -55,7 +61,7 @@ async function messagesOf(cuecard: Cuecard, session: string): Promise<WireMessag
   return ((await response.json()) as { messages: WireMessage[] }).messages
 }
 
-/** Returns the number of segments that the newest answer shows; 0 if the request fails. */
+/** Returns the number of segments in the newest answer, or 0 if the request fails. */
 async function shownIn(cuecard: Cuecard, session: string): Promise<number> {
   return (await messagesOf(cuecard, session).catch(() => [])).at(-1)?.segments.length ?? 0
 }
@@ -132,13 +138,13 @@ describe("a program", () => {
     const headers = { authorization: `Bearer ${cuecard.token}` }
     const stopped = await fetch(`${cuecard.url}/v1/sessions/${id}/cancel`, { method: "POST", headers })
     expect(stopped.status).toBe(200)
-    // The program would never end on its own.
+    // The program would never end by itself.
     expect(await piping.exit).not.toBe(0)
     expect(piping.output()).toContain("the answer is cancelled")
     expect((await messagesOf(cuecard, id))[0]?.status).toBe("cancelled")
   })
 
-  test("[PI5] Ctrl-C cancels the answer; a killed pipe soon leaves it interrupted", async () => {
+  test("[PI5] Ctrl-C cancels the answer; if the pipe is killed, the answer is soon interrupted", async () => {
     const cuecard = await startServer({ vars: { TIME_SCALE: "0.04" } })
     const { id } = await cuecard.createSession()
     const piping = startPipe(cuecard, id, "--format", "claude", ...createSlowArgs("claude-tools", 300))
@@ -176,14 +182,14 @@ describe("a recorded stream", () => {
       "tool",
       "tool",
       "tool",
-      // The item of an unknown type, then the answer.
+      // The item of an unknown type comes first, and then the answer.
       "text",
       "text",
     ])
     expect(piping.output()).toContain("item hologram ×1")
   })
 
-  test("[PI12] goes into a session whose ID begins with a hyphen", async () => {
+  test("[PI12] can be sent to a session whose id begins with a hyphen", async () => {
     const cuecard = await startServer()
     const id = "-FqW0vT9_hyphen-first"
     const headers = { authorization: `Bearer ${cuecard.token}`, "content-type": "application/json" }
@@ -195,7 +201,7 @@ describe("a recorded stream", () => {
     expect((await messagesOf(cuecard, id)).map(({ status }) => status)).toEqual(["completed"])
   })
 
-  test("[PI6] without a session or a format it prints the usage", async () => {
+  test("[PI6] without a session or a format makes the pipe print its usage", async () => {
     const cuecard = await startServer()
     const none = spawn(process.execPath, ["scripts/pipe/pipe.ts", "--stdin"], { stdio: "ignore" })
     expect(await new Promise((done) => none.on("exit", done))).toBe(1)

@@ -1,4 +1,4 @@
-/** release-build.test.ts: the conditions under which tests with earlier releases are skipped. */
+/** release-build.test.ts: tests the conditions under which tests with earlier releases are skipped. */
 
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -28,7 +28,7 @@ test("[DP8] [DP9] without a history, no tests with earlier releases run", () => 
   expect(lacksCommit(COMMIT, folder)).toBe(true)
 })
 
-test("[DP8] [DP9] a clone that lacks the release says so", () => {
+test("[DP8] [DP9] a note is printed for a clone that lacks the release", () => {
   const warn = vi.spyOn(console, "warn").mockReturnValue()
   runGit("init", "--quiet")
   runGit("commit", "--quiet", "--allow-empty", "--message=one")
@@ -37,7 +37,7 @@ test("[DP8] [DP9] a clone that lacks the release says so", () => {
   expect(warn).toHaveBeenCalledOnce()
 })
 
-test("[DP7] [DP8] the last line of a check says how much was skipped, if anything", () => {
+test("[DP7] [DP8] the last line of a check states how many checks were skipped, if any", () => {
   const step = { passed: 3, failed: 0, skipped: 0 }
   expect(formatTotals([step, { ...step, failed: 1 }])).toBe("6 passed, 1 failed")
   expect(formatTotals([step, { passed: 0, failed: 0, skipped: 4 }])).toBe("3 passed, 0 failed, 4 skipped")

@@ -1,4 +1,4 @@
-/** sdk-connection.test.ts: `cuecard/client` when connections break, tokens expire and processes restart. */
+/** sdk-connection.test.ts: tests `cuecard/client` when connections break, tokens expire and processes restart. */
 
 import { type Client, createClient, CuecardError } from "cuecard/client"
 import { type Cuecard, startCuecard } from "cuecard/testing"
@@ -49,7 +49,7 @@ test("[SK4] a socket that is cut off after any frame is resumed, and the text is
     if (sockets.opened() > 1) most.frames = Math.max(most.frames, cutAfter)
   })
   await Promise.all(runs)
-  // The answer has enough frames for the cuts to fall into it.
+  // The answer must have enough frames for all cuts to occur within it.
   expect(most.frames).toBeGreaterThan(5)
 })
 
@@ -72,7 +72,7 @@ test("[SK7] when the token expires in the middle of an answer, a new one is requ
 test("[SK6] messages that weren't sent are sent by the user's next client with the same storage, and by no other's", async () => {
   const { id } = await cuecard.createSession()
   const storage = createStorage()
-  // A device that gets a token and then loses its connection.
+  // Open the client of a device that gets a token and then loses its connection.
   const offline = openClient({
     storage,
     fetch: () => Promise.reject(new TypeError("offline")),
@@ -127,7 +127,7 @@ test("[SK6] a client belongs to one user", async () => {
   await expect.poll(() => rejectedCode(client.sessions.refresh())).toBe("user_changed")
 })
 
-test("[SK3] handles of one session share a connection, which closes with the last one once everything is sent", async () => {
+test("[SK3] handles of one session share a connection, which closes with the last handle once everything is sent", async () => {
   const { id } = await cuecard.createSession()
   const sockets = createCutSockets(-1)
   const client = openClient({ WebSocket: sockets.Socket })

@@ -1,4 +1,7 @@
-/** sdk-package.test.ts: the built `cuecard/client`: its size, its public types and the script that uses it. */
+/**
+ * sdk-package.test.ts: tests the built `cuecard/client`: its size, its public types, and the example script that uses
+ * it.
+ */
 
 import { execFile } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
@@ -18,10 +21,10 @@ test("[SK11] the entries are within their size budgets", () => {
   expect(sizes.react).toBeLessThanOrEqual(SDK_BUDGETS.react)
 })
 
-/** Returns the declaration files that an entry's types import, directly or not. */
+/** Returns the declaration files that an entry's types import, directly or indirectly. */
 function listDeclarations(entry: string): string[] {
   const found = new Set([join(TYPES, entry)])
-  // The set grows during the iteration.
+  // The set grows while it is iterated.
   for (const file of found) {
     for (const [, specifier = ""] of readFileSync(file, "utf8").matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)) {
       const target = join(dirname(file), specifier).replace(/(?:\.d)?\.[jt]s$/, ".d.ts")

@@ -1,8 +1,8 @@
-/** sdk-sockets.ts: storage, sockets and answers for the tests of `cuecard/client`. */
+/** sdk-sockets.ts: provides storage, sockets and answers for the tests of `cuecard/client`. */
 
 import type { ClientSocket, ClientStorage, Conversation, ConversationSnapshot, Message } from "cuecard/client"
 
-/** Creates storage that the client of a later process can also use. */
+/** Creates storage that a later process's client can use too. */
 export function createStorage(): ClientStorage & { readonly rows: Map<string, string> } {
   const rows = new Map<string, string>()
   return {
@@ -19,7 +19,9 @@ export function createStorage(): ClientStorage & { readonly rows: Map<string, st
 
 type Handler = ((event: object) => void) | null
 
-/** Creates a socket class. The first socket is cut off after this many numbered frames; what arrives later is lost. */
+/**
+ * Creates a socket class. Its first socket is cut off after `cutAfter` numbered frames, and what arrives later is lost.
+ */
 export function createCutSockets(cutAfter: number): { readonly Socket: SocketClass; opened(): number } {
   let opened = 0
   class CutSocket implements ClientSocket {
@@ -80,7 +82,7 @@ function isNumbered(text: string): boolean {
   return /^\{"type":"(?:message|ops)"/.test(text)
 }
 
-/** Returns a message that makes the scripted model write these pieces, with pauses between them. */
+/** Returns a message that makes the scripted model write the given pieces, with pauses between them. */
 export function scriptOf(pieces: readonly string[], pauseMs: number): string {
   const events = pieces.flatMap((delta) => [
     { type: "text_delta", delta },
@@ -93,7 +95,7 @@ export function textOf({ segments }: Message): string {
   return segments.map((segment) => (segment.type === "text" ? segment.content : "")).join("")
 }
 
-/** Removes the `content` of an answer, which frames don't update, so that only history has it. */
+/** Removes the `content` of an answer, which only history contains, because frames don't update it. */
 export function withoutContent({ content: _, ...message }: Message): Omit<Message, "content"> {
   return message
 }
@@ -102,7 +104,7 @@ export function answersOf({ messages }: ConversationSnapshot): readonly Message[
   return messages.filter(({ role }) => role === "assistant")
 }
 
-/** Resolves with the snapshot once the condition holds. */
+/** Resolves with the first snapshot for which the condition holds. */
 export function untilSnapshot(
   conversation: Conversation,
   holds: (snapshot: ConversationSnapshot) => boolean,

@@ -1,4 +1,7 @@
-/** sdk.test.ts: `cuecard/client` in Node, with a real server: the list, messages, commands, versions and files. */
+/**
+ * sdk.test.ts: tests `cuecard/client` in Node, with a real server: the session list, messages, commands, versions and
+ * files.
+ */
 
 import { type Client, createClient, CuecardError } from "cuecard/client"
 import { type Cuecard, startCuecard } from "cuecard/testing"
@@ -85,7 +88,7 @@ describe("sessions", () => {
     expect(sessions.getSnapshot()).toMatchObject({ more: "none", sessions: [{ id: "a" }, { id: "b" }] })
   })
 
-  test("[SK5] refused requests reject with the code of the server", async () => {
+  test("[SK5] refused requests reject with the server's error code", async () => {
     const client = openClient("refused")
     expect(await rejectionOf(client.sessions.rename("none", "x"))).toMatchObject({
       code: "session_unknown",
@@ -115,7 +118,7 @@ describe("sessions", () => {
 })
 
 describe("messages", () => {
-  test("[SK1] an answer grows in the snapshots and ends as it is on the server", async () => {
+  test("[SK1] an answer grows in the snapshots, and its final state equals that on the server", async () => {
     const { client, id, conversation } = await openSession("sender")
     const lengths = new Set<number>()
     conversation.subscribe(() => {
@@ -155,7 +158,7 @@ describe("messages", () => {
     expect(conversation.getSnapshot().unsent).toEqual([])
   })
 
-  test("[SK5] a session that doesn't exist is `gone`, and what is sent there is refused", async () => {
+  test("[SK5] a session that doesn't exist is `gone`, and messages to it are refused", async () => {
     const conversation = openClient("seeker").openSession("missing")
     expect(await rejectionOf(conversation.send("Anybody?"))).toMatchObject({ code: "session_unknown" })
     expect(conversation.getSnapshot().connection).toBe("gone")
@@ -172,7 +175,7 @@ describe("messages", () => {
     expect((await conversation.whenIdle()).messages[1]).toMatchObject({ status: "cancelled" })
   })
 
-  test("[SK1] a queued message is withdrawn, and a failed answer is tried again", async () => {
+  test("[SK1] a queued message is withdrawn, and a failed answer is retried", async () => {
     const { conversation } = await openSession("withdrawer")
     await conversation.send(scriptOf(["Begun. ", "Never."], 20_000))
     await conversation.send("/say Not any more.", { id: "queued" })

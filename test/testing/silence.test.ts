@@ -1,4 +1,7 @@
-/** silence.test.ts: an external producer that stops sending on an open connection, on a real server with short limits. */
+/**
+ * silence.test.ts: tests an external producer that stops sending on an open connection, with a real server that has
+ * short limits.
+ */
 
 import { type ClientRequest, request } from "node:http"
 import { expect } from "vitest"
@@ -13,9 +16,9 @@ const POLL = { timeout: 60_000, interval: 50 }
 const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
 interface Producer {
-  /** The state of its answer. */
+  /** Returns the state of the producer's answer. */
   state(): Promise<{ status: string; reason: string | null }>
-  /** Opens a request for records; its body stays open until it is ended. */
+  /** Opens a request for records. Its body stays open until the caller ends it. */
   open(): ClientRequest
 }
 
@@ -47,13 +50,14 @@ testInFull(
     try {
       const [silent, other] = [await createProducer(cuecard), await createProducer(cuecard)]
       const body = silent.open()
-      // Longer in total than the allowed silence.
+      // Send for longer in total than the allowed silence.
       for (let signs = 0; signs < 4; signs++) {
         await sleep(0.6 * SILENCE_MS)
         expect((await silent.state()).status).toBe("running")
         body.write("\n")
       }
-      // The other producer begins later without an open body. By its end, the silent one must have been abandoned.
+      // The other producer begins later, without an open body. By the time it ends, the silent one must have been
+      // abandoned.
       await sleep(0.5 * SILENCE_MS)
       other.open().end()
       await expect.poll(async () => (await other.state()).status, POLL).toBe("running")

@@ -1,4 +1,4 @@
-/** staged-deploy.test.ts: staged deploys and rollbacks, against a fake of the platform's API on this machine. */
+/** staged-deploy.test.ts: tests staged deploys and rollbacks with a fake of the platform's API on this machine. */
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import fc from "fast-check"
@@ -37,7 +37,7 @@ async function deployVersion(plan: StagePlan = PLAN, signal = new AbortControlle
   return await deployInStages(createApi(), NEW, plan, { print: () => {}, signal })
 }
 
-/** Returns the traffic shares of the new version in the order of deployment. */
+/** Returns the new version's traffic shares, in the order in which they were deployed. */
 const sharesOf = (): number[] =>
   platform.deployments
     .map(({ versions }) => versions.find(({ version_id }) => version_id === NEW)?.percentage ?? 0)
@@ -63,7 +63,7 @@ describe("a staged deploy", () => {
     expect(platform.traffic()).toEqual({ [OLD]: 100 })
   })
 
-  test("[DP3] a version that fails only under more traffic is rolled back from there", async () => {
+  test("[DP3] a version that fails only with more traffic is rolled back at that share", async () => {
     platform.misbehave = (seen) => {
       if (isCount(seen) && platform.traffic()[NEW] === 50) platform.rates = BROKEN
       return null
@@ -102,7 +102,7 @@ describe("a staged deploy", () => {
         return null
       }
       const { kind, reason } = await deployVersion()
-      // If it is made before the first request, the comparison simply uses that version.
+      // If the other deployment is made before the first request, the comparison simply uses its version.
       if (after === 1) expect(kind).toBe("deployed")
       else expect([after, kind, reason]).toEqual([after, "left", expect.stringContaining("Somebody else")])
       if (after > 1) expect(platform.traffic()).toEqual({ "older-version": 100 })
@@ -120,13 +120,13 @@ describe("a staged deploy", () => {
       reason: expect.stringContaining("interrupted"),
     })
     expect(platform.traffic()).toEqual({ [OLD]: 100 })
-    // Before the first step there is nothing to roll back.
+    // Before the first step, there is nothing to roll back.
     expect(await deployVersion(PLAN, AbortSignal.abort())).toMatchObject({ kind: "unchanged" })
   })
 })
 
 describe("a platform that misbehaves", () => {
-  test("[DP5] after temporary errors and slow or unreadable responses, requests are simply repeated", async () => {
+  test("[DP5] requests are repeated after temporary errors and slow or unreadable responses", async () => {
     const odd = [{ status: 503 }, "hang", { status: 429, retryAfter: "0" }, "garbage"] as const
     let n = 0
     platform.misbehave = (seen) => {
@@ -157,7 +157,7 @@ describe("a platform that misbehaves", () => {
     })
   })
 
-  test("[DP5] a failed rollback is retried; if it never succeeds, the command says so", async () => {
+  test("[DP5] a failed rollback is retried; if it never succeeds, the command reports that", async () => {
     platform.rates = BROKEN
     let failures = 3
     platform.misbehave = (seen) => {
@@ -169,7 +169,7 @@ describe("a platform that misbehaves", () => {
     failures = Number.POSITIVE_INFINITY
     expect(await deployVersion()).toMatchObject({ kind: "stuck", reason: expect.stringContaining("still split") })
     expect(platform.traffic()).toEqual({ [NEW]: 5, [OLD]: 95 })
-    // The recommended command works.
+    // The recommended command must work.
     platform.misbehave = null
     expect(await rollBack(createApi(), null, false)).toEqual({ from: [NEW, OLD], to: OLD })
     expect(platform.traffic()).toEqual({ [OLD]: 100 })
@@ -206,7 +206,7 @@ describe("a rollback", () => {
 })
 
 describe("the comparison", () => {
-  test("[DP3] needs three failures, half a percent and three standard errors", () => {
+  test("[DP3] reports a worse version only from three failures, half a percent and three standard errors upwards", () => {
     const before = { requests: 9_500, failed: 10 }
     for (const [after, expected] of [
       [{ requests: 500, failed: 0 }, false],
@@ -217,7 +217,7 @@ describe("the comparison", () => {
       [{ requests: 10, failed: 10 }, true],
     ] as const)
       expect(isWorse(before, after), JSON.stringify(after)).toBe(expected)
-    // If both fail equally often, the version is not the cause.
+    // If both versions fail equally often, the new version is not the cause.
     expect(isWorse({ requests: 9_500, failed: 950 }, { requests: 500, failed: 56 })).toBe(false)
     expect(isWorse({ requests: 0, failed: 0 }, { requests: 100, failed: 100 })).toBe(true)
   })

@@ -1,4 +1,7 @@
-/** state.test.ts: the current build gives the same responses on an earlier version's state, and conversations continue. */
+/**
+ * state.test.ts: tests that the current build gives the same responses with an earlier version's state, and that
+ * conversations can continue.
+ */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -17,8 +20,8 @@ const versions = readdirSync(STATES, { withFileTypes: true }).flatMap((entry) =>
 )
 
 /**
- * The response of the earlier version, without a field that was always null. `unsealed` has changed since: the earlier
- * version omitted the full size of shortened output in an imported file (SPEC IH8).
+ * Returns the earlier version's response, without a field that was always null. The response for `unsealed` has changed
+ * since then: the earlier version omitted the full size of shortened output in an imported file (SPEC IH8).
  */
 function readExpected(path: string): string {
   return readFileSync(path, "utf8").replaceAll('"topic":null,', "")
@@ -45,7 +48,7 @@ describe.each(versions)("the state of version %s", (version) => {
     rmSync(persist, { recursive: true })
   })
 
-  // This must run first, because the other tests add to the compared data.
+  // This test must run first, because the other tests add to the data that it compares.
   test("[ST7] every response equals the earlier version's, byte for byte", async () => {
     const expected = join(folder, ANSWERS)
     const answers = await readAnswers(cuecard)
@@ -83,7 +86,7 @@ describe.each(versions)("the state of version %s", (version) => {
     expect(sessions.find(({ id }) => id === session)?.title).toBe(title)
   })
 
-  test("[ST7] an external producer reconnects and finishes its answer, and the queued message is next", async () => {
+  test("[ST7] an external producer reconnects and completes its answer, and the queued message is next", async () => {
     const { session, answer, queued } = HALF_SENT
     const producer = await producerOf(cuecard, "you", session)
     const records = [
@@ -106,7 +109,7 @@ describe.each(versions)("the state of version %s", (version) => {
     expect(answerTo(messages, queued)?.content).toContain("Now.")
   })
 
-  test("[ST7] another version can be activated, with the messages below it", async () => {
+  test("[ST7] another version can be activated together with the messages below it", async () => {
     await you.command("versions", { type: "switch", id: "versions-new", message: "versions-3", version: 2 })
     const shown = (await you.messages("versions")).map(({ content }) => content)
     expect(shown.slice(2)).toEqual(["/say Two, in other words.", "Two, in other words.", "/say Three.", "Three."])
@@ -120,7 +123,7 @@ describe.each(versions)("the state of version %s", (version) => {
     expect(await you.messages("sealed-new")).toEqual(await you.messages("files"))
   })
 
-  test("[ST7] an answer that was cut off keeps its shown text, and the conversation can continue", async () => {
+  test("[ST7] an answer that was cut off keeps the text that was shown, and the conversation can continue", async () => {
     const { session, exchange, text } = CUT
     const messages = await away.until(session, (all) => isEnded(answerTo(all, exchange)))
     expect(answerTo(messages, exchange)).toMatchObject({
@@ -138,7 +141,7 @@ describe.each(versions)("the state of version %s", (version) => {
     expect(callsIn(answerTo(messages, exchange))).toMatchObject([{ name: "agents_message", status: "ok" }])
   })
 
-  test("[ST7] an import whose second part was missing is completed by it", async () => {
+  test("[ST7] an import whose second part was missing is completed once that part arrives", async () => {
     const { session, question, answer } = STAGED
     const path = `/v1/sessions/${session}/import`
     expect(await away.get(path)).toMatchObject({ state: "staging", records: 2, parts: { of: 2, missing: [2] } })

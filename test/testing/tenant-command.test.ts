@@ -1,4 +1,4 @@
-/** tenant-command.test.ts: scripts/tenant.ts against a real server, as an operator uses it. */
+/** tenant-command.test.ts: tests scripts/tenant.ts with a real server, as an operator uses it. */
 
 import { execFile } from "node:child_process"
 import { cp, mkdtemp, readdir, readFile, rename, rm, symlink, truncate, writeFile } from "node:fs/promises"
@@ -32,12 +32,12 @@ function runScript(args: readonly string[], vars: Record<string, string> = {}, c
 const runTenantCommand = (...args: string[]): Promise<Outcome> => runScript([...args, "--url", cuecard.url])
 
 describe("npm run tenant", () => {
-  test("[TN9] goes from an empty server to a working token, without any settings", async () => {
+  test("[TN9] creates a working token on an empty server, without any settings", async () => {
     const created = await runTenantCommand("create", "acme", "--name", "Acme")
     expect(created).toMatchObject({ code: 0, error: "" })
     const key = /^ {2}(ck_acme_\w+)$/m.exec(created.out)?.[1] ?? ""
     expect(created.out).toContain(`http://acme.localhost:${new URL(cuecard.url).port}`)
-    // The command that it suggests works as printed.
+    // The command that the output suggests must work as printed.
     const next = /npm run tenant -- (token acme .*)$/m.exec(created.out)?.[1]?.split(" ") ?? []
     const issued = await runScript(next, { CUECARD_KEY: key })
     expect(issued).toMatchObject({ code: 0, error: "" })
@@ -97,14 +97,14 @@ describe("npm run tenant", () => {
     const done = { code: 0, out: expect.stringContaining("1 user, 1 conversation") }
     expect(await runTenantCommand("export", "moving", "--to", archive)).toMatchObject(done)
     expect((await readdir(archive)).sort()).toEqual(["1.cuecard", "manifest.json"])
-    // Only missing files are downloaded.
+    // Only missing files must be downloaded.
     expect(await runTenantCommand("export", "moving", "--to", archive)).toMatchObject({ ...done, error: "" })
     await truncate(join(archive, "1.cuecard"), 10)
     expect(await runTenantCommand("export", "moving", "--to", archive)).toMatchObject({
       ...done,
       error: "downloading: part 1 of 1\n",
     })
-    // An import was started elsewhere and waits for its parts, which have other names here.
+    // An import was started elsewhere, and waits for its parts, which have different names here.
     await cp(archive, copy, { recursive: true })
     await rename(join(copy, "1.cuecard"), join(copy, "x-1 (2).cuecard"))
     const key = JSON.parse((await runTenantCommand("key", "moved", "--role", "owner", "--json")).out).key
@@ -119,7 +119,7 @@ describe("npm run tenant", () => {
     const other = JSON.parse((await runTenantCommand("token", "moved", "--user", "ada", "--json")).out)
     const list = await fetch(`${cuecard.url}/v1/sessions`, { headers: { authorization: `Bearer ${other.token}` } })
     expect(await list.json()).toMatchObject({ sessions: [{ id: session, title: "Trip" }] })
-    // The keys that the commands created have been removed.
+    // The keys that the commands created must have been removed.
     const keys = await fetch(`${cuecard.url}/v1/keys`, { headers: { authorization: `Bearer ${key}` } })
     const names = ((await keys.json()) as { keys: { name: string }[] }).keys.map(({ name }) => name)
     expect(names.filter((name) => /export|import/.test(name))).toEqual([])

@@ -1,6 +1,6 @@
 /**
- * upload-random.test.ts: at seeded random moments, uploads are cut off, sessions are erased during uploads and file-copying
- * imports, and the server is killed. In the end every row has its bytes, and all bytes have their row.
+ * upload-random.test.ts: at seeded random moments, cuts off uploads, erases sessions during uploads and imports that
+ * copy files, and kills the server. In the end, every row must have its bytes, and all bytes must have their row.
  */
 
 import { mkdtemp, rm } from "node:fs/promises"
@@ -13,17 +13,20 @@ import { type Chance, createChance } from "../faults/chance.ts"
 import { beginUpload, readLeftovers, createPng, readAll } from "./uploads.ts"
 
 const ROUNDS = 4
-/** Shortens half an hour to 3.6 s. */
+/** Variables that shorten half an hour to 3.6 s. */
 const VARS = { TIME_SCALE: "0.002" }
 
 const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
-/** Longer than any request takes on a busy machine. Every request must end, even if its session is erased meanwhile. */
+/**
+ * Timeout of a request, in milliseconds. It is longer than any request takes on a busy machine. Every request must end,
+ * even if its session is erased meanwhile.
+ */
 const HUNG_MS = 60_000
-/** The requests that have not ended. */
+/** The requests that did not end in time. */
 const hung: string[] = []
 
-/** Returns null if the request was refused or cut off, or if the server was killed. */
+/** Sends a request. Returns null if the request was refused or cut off, or if the server was killed. */
 async function sendRequest(
   { url, token }: Cuecard,
   method: string,
@@ -47,7 +50,7 @@ async function sendRequest(
   }
 }
 
-/** Uploads over a slow connection that is sometimes cut. */
+/** Uploads a file over a slow connection, which is sometimes cut. */
 async function dripUpload(cuecard: Cuecard, session: string, chance: Chance): Promise<void> {
   const bytes = createPng(chance.between(20_000, 400_000), chance.int(2 ** 31))
   const step = Math.ceil(bytes.length / 8)
@@ -84,7 +87,7 @@ async function useSession(cuecard: Cuecard, chance: Chance, erased: Set<string>)
 }
 
 test.each(everyNth([1, 6], 2))(
-  "[AS7] [AS9] whatever is cut off, erased or killed, nothing is orphaned: seed %i",
+  "[AS7] [AS9] whatever is cut off, erased or killed, no rows or bytes are orphaned: seed %i",
   async (seed) => {
     const chance = createChance(seed)
     const persist = await mkdtemp(join(tmpdir(), "uploads-"))

@@ -1,4 +1,7 @@
-/** upload.test.ts: uploads over real connections that are refused while sending, cut off, or ended by a killed server. */
+/**
+ * upload.test.ts: tests uploads over real connections that are refused while they are being sent, cut off, or ended by
+ * a killed server.
+ */
 
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -57,7 +60,7 @@ test("[AS7] a cut connection stores nothing", async () => {
 
 test("[AS7] if the server is killed during an upload, it removes the upload after its restart", async () => {
   const persist = await createFolder()
-  // This shortens half an hour to two seconds.
+  // Shorten half an hour to two seconds.
   const vars = { TIME_SCALE: "0.001" }
   const first = await startServer({ persist, vars })
   const { id } = await first.createSession()

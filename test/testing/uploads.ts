@@ -1,4 +1,4 @@
-/** uploads.ts: helpers of the upload tests for bytes, slow connections, and leftovers in rows and bucket. */
+/** uploads.ts: helpers for the upload tests: bytes, slow connections, and leftovers in the rows and the bucket. */
 
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { connect, type Socket } from "node:net"
@@ -9,7 +9,7 @@ import type { Cuecard } from "cuecard/testing"
 
 const PNG = [0x89, 0x50, 0x4e, 0x47, 13, 10, 0x1a, 10, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
 
-/** Returns bytes that are detected as a PNG; `mark` makes them unique. */
+/** Returns bytes that are detected as a PNG file. `mark` makes them unique. */
 export function createPng(size: number, mark = 0): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size)
   bytes.set(PNG)
@@ -36,14 +36,15 @@ export interface Row {
 type All = (table: string, columns: string) => Record<string, unknown>[]
 
 /**
- * Reads a database from a copy, because another process may be writing to it. A killed server leaves a log that SQLite has
- * to recover, which needs write access, and a connection to the original would hold locks.
+ * Reads a copy of a database, because another process may be writing to the original. A killed server leaves a log that
+ * SQLite has to recover, which requires write access, and a connection to the original would hold locks.
  */
 function readCopy(file: string, read: (all: All) => void): void {
   const folder = mkdtempSync(join(tmpdir(), "cuecard-copy-"))
   const copy = join(folder, "copy.sqlite")
   try {
-    // Copy the log first. The file may contain the same frames by then, and applying them again changes nothing.
+    // Copy the log first. The database may already contain the same frames when it is copied, but applying them again
+    // changes nothing.
     if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${copy}-wal`)
     copyFileSync(file, copy)
     const database = new DatabaseSync(copy)
@@ -61,7 +62,10 @@ function readCopy(file: string, read: (all: All) => void): void {
   }
 }
 
-/** Returns all asset rows and all keys of the bucket. Throws if the server changes the files meanwhile; then try again. */
+/**
+ * Returns all asset rows and all keys in the bucket. Throws if the server changes the files meanwhile; callers should
+ * then retry.
+ */
 export function readAll(persist: string): { readonly rows: readonly Row[]; readonly keys: readonly string[] } {
   const files = readdirSync(persist, { recursive: true, encoding: "utf8" }).map((name) => join(persist, name))
   const rows: Row[] = []

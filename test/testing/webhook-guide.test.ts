@@ -1,4 +1,7 @@
-/** webhook-guide.test.ts: the examples of docs/webhook-tools.md work, against a real server: its requests, and its service. */
+/**
+ * webhook-guide.test.ts: tests that the examples in docs/webhook-tools.md work with a real server: the requests and the
+ * service.
+ */
 
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -9,7 +12,7 @@ import { Webhook } from "standardwebhooks"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { answerTo, callsIn, clientOf, isEnded, StateClient } from "../state/state-client.ts"
 
-/** Inside the repository, so that the example finds its library. */
+/** The folder for the guide's service. It is inside the repository, so that the service finds its library. */
 const FOLDER = "node_modules/.cache/cuecard/webhook-guide"
 const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor as typeof Function
 
@@ -37,7 +40,7 @@ interface GuideRequest {
   readonly body: { readonly [field: string]: unknown }
 }
 
-/** Returns the PUT requests of the guide's commands, in order. */
+/** Returns the PUT requests in the guide's commands, in order. */
 function listRequests(): GuideRequest[] {
   return listBlocks("sh").map((command) => ({
     path: /chat\.example\.com(\S+)/.exec(command)?.[1] ?? "",
@@ -61,7 +64,7 @@ async function startGuideService(secret: string): Promise<string> {
   return `http://127.0.0.1:${String(port).trim()}/hooks/order-status`
 }
 
-/** Starts a service of the test, which responds with what `answer` returns: a body, or null for 202. */
+/** Starts a service that responds with what `answer` returns: a body, or null for status 202. */
 async function startService(answer: (body: string, request: IncomingMessage) => object | null): Promise<string> {
   const server = createServer(async (request, reply) => {
     let body = ""
@@ -77,7 +80,7 @@ async function startService(answer: (body: string, request: IncomingMessage) => 
   return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/`
 }
 
-/** Sends a message to an agent of the guide. Returns the ended answer. */
+/** Sends a message to one of the guide's agents. Returns the answer once it has ended. */
 async function ask(agent: string, content: string) {
   const ada = await clientOf(cuecard, "ada")
   const { id } = await ada.send<{ id: string }>("POST", "/v1/sessions", { agent })
@@ -122,7 +125,7 @@ test("[TW5] the guide's code sends a result later", async () => {
   expect(callsIn(answer)).toMatchObject([{ status: "ok", result: JSON.stringify({ order: "1042", state: "sent" }) }])
 })
 
-test("[EA6] [EA7] the guide's agent that a service answers shows the service's text", async () => {
+test("[EA6] [EA7] the guide's agent, whose questions a service answers, shows the service's text", async () => {
   const agent = listRequests().at(-1)
   if (agent === undefined) throw new Error("the guide has no commands")
   let webhook: Webhook | null = null

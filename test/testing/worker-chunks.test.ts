@@ -1,4 +1,7 @@
-/** worker-chunks.test.ts: which chunks of the built Worker are evaluated at its start, and with each kind of model. */
+/**
+ * worker-chunks.test.ts: tests which chunks of the built Worker are evaluated at its start, and with each kind of
+ * model.
+ */
 
 import { readdirSync, readFileSync } from "node:fs"
 import { join, posix } from "node:path"
@@ -12,12 +15,14 @@ const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter(
 const nameOf = (file: string): string => posix.basename(file, ".js").replace(/-[\w-]{8}$/, "")
 
 function findChunk(name: string): string {
-  const file = files.find((one) => nameOf(one) === name)
+  const file = files.find((file) => nameOf(file) === name)
   if (file === undefined) throw new Error(`There is no chunk ${name}: ${files.map(nameOf).join(" ")}`)
   return file
 }
 
-/** Returns the chunks that are evaluated with these: all that they import statically. */
+/**
+ * Returns the chunks that are evaluated together with the given ones, which are all chunks that they import statically.
+ */
 function listEvaluated(...entries: readonly string[]): Set<string> {
   const found = new Set<string>()
   const queue = [...entries]
@@ -31,7 +36,7 @@ function listEvaluated(...entries: readonly string[]): Set<string> {
   return found
 }
 
-/** Returns the chunks that are evaluated with a chunk, in addition to those of the start. */
+/** Returns the chunks that are evaluated together with a chunk and were not already evaluated at the start. */
 function listAdded(name: string): string[] {
   const atStart = listEvaluated("index.js")
   return [...listEvaluated(findChunk(name))].filter((file) => !atStart.has(file)).map(nameOf)
@@ -47,17 +52,19 @@ describe("the built Worker", () => {
 
   test("[MO15] a turn of the scripted model evaluates the code of no provider", () => {
     const added = listAdded("scripted-model")
-    expect(added.filter((name) => name === "model-stream" || PROVIDERS.some((one) => one === name))).toEqual([])
+    expect(added.filter((name) => name === "model-stream" || PROVIDERS.some((provider) => provider === name))).toEqual(
+      [],
+    )
   })
 
   test("[MO15] a turn of Workers AI evaluates the code of its format, and of no other provider", () => {
     const added = listAdded("workers-ai")
-    expect(added.filter((name) => PROVIDERS.some((one) => one === name))).toEqual(["openai-compatible"])
+    expect(added.filter((name) => PROVIDERS.some((provider) => provider === name))).toEqual(["openai-compatible"])
   })
 
   test.each(PROVIDERS)("[MO15] a turn of %s evaluates the code of no other provider", (provider) => {
     const added = listAdded(provider)
     expect(added).toContain("model-stream")
-    expect(added.filter((name) => PROVIDERS.some((one) => one === name))).toEqual([provider])
+    expect(added.filter((name) => PROVIDERS.some((provider) => provider === name))).toEqual([provider])
   })
 })

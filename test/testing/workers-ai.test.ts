@@ -1,4 +1,7 @@
-/** workers-ai.test.ts: turns through the platform's own binding of Workers AI, whose requests go to a loopback server. */
+/**
+ * workers-ai.test.ts: tests turns that use the platform's own Workers AI binding, whose requests go to a loopback
+ * server.
+ */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -9,7 +12,7 @@ import { playProvider } from "../support/provider-streams.ts"
 
 const MODEL_NAME = "@cf/meta/llama"
 
-/** A request of the binding. */
+/** A request that the binding sends. */
 interface Run {
   readonly model: string | undefined
   readonly body: { readonly inputs: { readonly messages: readonly object[] }; readonly options: object }
@@ -18,7 +21,7 @@ interface Run {
 const runs: Run[] = []
 let service: Server
 let cuecard: Cuecard
-/** Resolves when the connection of the silent response has been closed. */
+/** Resolves once the connection of the silent response has been closed. */
 let closed: Promise<void>
 
 async function answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
@@ -34,7 +37,7 @@ async function answer(request: IncomingMessage, reply: ServerResponse): Promise<
   playProvider({ scenario: "workers-ai.text", path: "", body, before: 0, reply })
 }
 
-/** The proxy of Miniflare may send the headers of the binding with a prefix. */
+/** Returns a header of the binding. Miniflare's proxy may send these headers with a prefix. */
 function findHeader({ headers }: IncomingMessage, name: string): string | undefined {
   return Object.entries(headers)
     .find(([key]) => key.endsWith(name))?.[1]
@@ -68,7 +71,7 @@ const readAnswer = async (session: string) => {
   return (json as { messages: { role: string; status: string; segments: { content?: string }[] }[] }).messages.at(-1)
 }
 
-test("[MO18] a turn is answered through the binding, which gets the name of the model", async () => {
+test("[MO18] a turn is answered through the binding, which gets the model's name", async () => {
   const { id } = await cuecard.createSession()
   expect((await call(`/${id}/messages`, "POST", { id: "q1", content: "Hello?" })).status).toBe(202)
   await expect.poll(async () => (await readAnswer(id))?.status, { timeout: 20_000 }).toBe("completed")

@@ -1,6 +1,6 @@
 /**
- * access.test.ts: compares the access table with the routes, and tries every principal on every route and with every frame.
- * Each request is answered, or it is refused with `scope_denied` and changes nothing.
+ * access.test.ts: compares the access table with the routes, and tries every route and every frame as every principal.
+ * Each request must either be answered, or be refused with `scope_denied` and change nothing.
  */
 
 import { env } from "cloudflare:test"
@@ -22,17 +22,17 @@ const T = "access"
 const DENIED = refusal(403, "scope_denied")
 const nameOf = ({ method, path }: Pick<AccessRule, "method" | "path">): string => `${method} ${path}`
 
-/** The claims of a new token for each principal that uses tokens, each with a separate user. */
+/** Returns the claims of a new token for each principal that uses tokens. Each principal is a separate user. */
 const CLAIMS = new Map<Principal, (session: string) => Partial<Claims>>([
   ...ROLES.map((role) => [role, () => ({ role })] as const),
   ["external", (session) => ({ scope: "external", session })],
   ["admin-scope", () => ({ scope: "admin" })],
 ])
 
-/** The roles of API keys. Each key can do what its role allows, and create tokens only of that role. */
+/** The role of each API key. A key can do what its role allows, and can create tokens only for that role. */
 const KEY_ROLES = new Map<Principal, Role>(ROLES.map((role) => [`key-${role}`, role]))
 
-/** Returns a key of each role, all created once with the tenant's first key. */
+/** Returns an API key for each role. The keys are created once, with the tenant's first key. */
 const getKeys = memoize(async () => {
   const first = await createTenant(T)
   const keys = await Promise.all(
@@ -49,7 +49,7 @@ async function tokenFor(principal: Principal, session: string): Promise<string> 
   return await issueToken({ ...base, ...CLAIMS.get(principal)?.(session) }, SECRET)
 }
 
-/** Bodies that the routes accept; any other route receives `{}`. */
+/** Bodies that the routes accept. Any route that isn't listed accepts `{}`. */
 const BODIES: Readonly<Record<string, BodyInit>> = {
   "POST /v1/sessions/:id/messages": '{"id":"m1","content":"/say hi"}',
   "PATCH /v1/sessions/:id": '{"title":"New"}',
@@ -62,7 +62,9 @@ const BODIES: Readonly<Record<string, BodyInit>> = {
   "PUT /v1/settings": '{"media_hosts":["media.example.com"]}',
 }
 
-/** Returns a body that the route accepts. A key can create tokens only of its own roles. */
+/**
+ * Returns a body that the route accepts. The principal matters, because a key can create tokens only for its own roles.
+ */
 function createBody(rule: AccessRule, principal: Principal): BodyInit {
   const role = KEY_ROLES.get(principal) ?? "member"
   if (nameOf(rule) === "POST /v1/tokens") return JSON.stringify({ user: `of-${principal}`, role, ttl: 60 })
@@ -92,7 +94,7 @@ function memoize<T>(create: () => Promise<T>): () => Promise<T> {
 
 async function digestAll(principal: Principal, session: string): Promise<string[]> {
   return await Promise.all([
-    // Using a key is recorded in the audit log and in the key's row.
+    // Ignore tables that record the use of a key: the audit log and the keys.
     digestOf(env.TENANT.getByName(T), KEY_ROLES.has(principal) ? ["api_keys", "audit", "audit_head"] : []),
     digestOf(env.DIRECTORY.getByName(`${T}:p-${principal}`)),
     digestOf(env.DIRECTORY.getByName(`${T}:somebody`)),
@@ -129,7 +131,7 @@ describe("the access table", () => {
   })
 
   test.each([...CLAIMS.keys(), ...KEY_ROLES.keys()])(
-    "[RL2] %s: each route answers, or refuses with scope_denied and changes nothing",
+    "[RL2] as %s, each route either answers, or refuses with scope_denied and changes nothing",
     async (principal) => {
       const session = `own-${principal}`
       await getKeys()
@@ -141,14 +143,14 @@ describe("the access table", () => {
       const before = await digestAll(principal, session)
       for (const rule of denied) {
         const answer = await sendRequest(rule, principal, session)
-        // The operator's secret is not a token.
+        // Routes of the operator may also respond with 401, because a token isn't the operator's secret.
         const expected = rule.allow === "operator" ? [401, 403] : [403]
         expect(expected, nameOf(rule)).toContain(answer.status)
         if (rule.allow !== "operator") expect(answer, nameOf(rule)).toEqual(DENIED)
       }
       expect(await digestAll(principal, session)).toEqual(before)
       let count = 0
-      for (const rule of ACCESS_TABLE.filter((one) => isAllowed(one, claims))) {
+      for (const rule of ACCESS_TABLE.filter((rule) => isAllowed(rule, claims))) {
         count += 1
         const own = `${session}-${count}`
         if (rule.path.includes(":id")) await createSession(principal, own)
@@ -168,7 +170,7 @@ describe("the access table", () => {
       const allows = ROLES.map((role) =>
         isAllowed(rule, { tenant: T, user: "u", expires: 0, token: null, issued: 0, role }),
       )
-      // If a role is admitted, so are all higher roles, up to owner.
+      // Check that if a role is admitted, all higher roles are too.
       expect(allows.join().replace(/^(?:true,?)*(?:false,?)*$/, ""), nameOf(rule)).toBe("")
       const isRead = rule.method === "GET" || /\/(?:sign|revoke)$/.test(rule.path)
       if (allows[3] === true) expect(isRead, nameOf(rule)).toBe(true)
@@ -194,7 +196,7 @@ describe("frames", () => {
   }
 
   test.each(ROLES)(
-    "[RL4] %s: each frame is answered, or is refused with scope_denied, changes nothing and leaves the socket open",
+    "[RL4] as %s, each frame is either answered, or refused with scope_denied, without any change or a closed socket",
     async (role) => {
       const id = `frames-${role}`
       const member = await tokenOf(T, `f-${role}`)
@@ -205,7 +207,7 @@ describe("frames", () => {
         const count = connection.received.length
         connection.socket.send(JSON.stringify({ type, ...FRAMES[type as keyof typeof FRAME_ACCESS] }))
         const isDenied = role === "viewer" && access === "write"
-        // `seen` gets no response.
+        // The server doesn't respond to `seen`.
         if (type !== "seen") await expect.poll(() => connection.received.length).toBeGreaterThan(count)
         expect(connection.received.slice(count).includes("scope_denied"), type).toBe(isDenied)
       }

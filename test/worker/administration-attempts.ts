@@ -1,21 +1,25 @@
 /**
- * administration-attempts.ts: requests to the administration routes that would succeed if their sender were allowed to make
- * them. The rights of each kind of sender are repeated here, so that the tests find mistakes in the access table.
+ * administration-attempts.ts: requests to the administration routes that would succeed if their sender had the right to
+ * make them. The rights of each kind of sender are stated again here, independently of the access table, so that the
+ * tests find mistakes in that table.
  */
 
 import type { AccessRule } from "../../worker/routes/access/access-table.ts"
 
-/** The rights of a sender in the tenant. `agents` means a token of scope `admin`. */
+/** The rights of a sender in the tenant. `agents` are the rights of a token with scope `admin`. */
 export type Rights = "none" | "agents" | "admin" | "owner"
 
 type Route = Pick<AccessRule, "method" | "path">
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 
-/** Routes of sessions, of producers, and of what belongs to each user. */
+/** Routes for sessions, for producers, and for the data of individual users. */
 const OWN_ROUTES = /^\/(?:external|v1\/(?:sessions|search|folders|shares|prompts|connections|dev))\b/
 
-/** Whether the route isn't for all members: their sessions, tokens and usage, and reading agents, settings and the theme. */
+/**
+ * Returns whether the route is for administration. The other routes are for all members: their sessions, tokens and
+ * usage, and reading agents, settings and the theme.
+ */
 export function isAdministration(route: Route): boolean {
   if (OWN_ROUTES.test(route.path)) return false
   return ![
@@ -34,7 +38,7 @@ const ADMIN_READS =
 const MODEL_CHANGES = /^(?:PUT|DELETE) \/v1\/models/
 const AGENT_CHANGES = /^(?:(?:PUT|DELETE) \/v1\/(?:agents|settings|theme|cards)|GET \/v1\/cards)/
 
-/** Whether a sender of the tenant must be refused if everything that its request names belongs to an owner. */
+/** Returns whether a sender of the tenant must be refused if everything that its request names belongs to an owner. */
 export function isForbidden(route: Route, rights: Rights): boolean {
   if (!isAdministration(route)) return false
   if (rights === "none" || OPERATOR_PATH.test(route.path)) return true
@@ -45,7 +49,7 @@ export function isForbidden(route: Route, rights: Rights): boolean {
   return !ADMIN_READS.test(nameOf(route)) && nameOf(route) !== "POST /v1/audit/verify"
 }
 
-/** Whether a sender must be refused, whatever user its request names. */
+/** Returns whether a sender must be refused, whatever user its request names. */
 export function isAlwaysForbidden(route: Route, rights: Rights): boolean {
   if (rights !== "admin") return isForbidden(route, rights)
   return OPERATOR_PATH.test(route.path) || (OWNER_PATH.test(route.path) && !ADMIN_READS.test(nameOf(route)))
@@ -53,15 +57,15 @@ export function isAlwaysForbidden(route: Route, rights: Rights): boolean {
 
 export interface Names {
   readonly tenant: string
-  /** The ids of an owner's API key and of a finished export. */
+  /** The ids of an owner's API key and of a completed export. */
   readonly key: string
   readonly exported: string
-  /** The name of an issuer that can assign the role `owner`, and its provider. */
+  /** The name of an issuer that can assign the role `owner`, and the issuer's provider. */
   readonly issuer: string
   readonly provider: string
 }
 
-/** Returns the route's path with existing ids. Agents are named `agent`. */
+/** Returns the route's path with existing ids inserted. `agent` is used as the name of the agent. */
 export function fillPath({ path }: Route, user: string, agent: string, names: Names): string {
   return path
     .replace("/users/:id", `/users/${user}`)

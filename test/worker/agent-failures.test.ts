@@ -1,4 +1,4 @@
-/** agent-failures.test.ts: failures while agents ask each other, with real workerd, SQLite and RPC. */
+/** agent-failures.test.ts: tests failures while agents ask each other, with real workerd, SQLite and RPC. */
 
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -64,7 +64,8 @@ describe("failures", () => {
   test("[AG7] a turn that a callback starts in an agent's session has no cards and requests no approval", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    // The researcher asks the weather agent asynchronously and ends its turn. The answer begins a turn in its session.
+    // The researcher asks the weather agent asynchronously and ends its turn. The weather agent's answer begins a turn
+    // in the researcher's session.
     const sub = script(
       [askAgent("weather", script([call("probe_slow", { ms: 300 })], [say("It is 3 degrees.")]), "async")],
       [say("begun")],
@@ -82,7 +83,7 @@ describe("failures", () => {
     expect(JSON.parse(modes[1]?.path ?? "[]")).toEqual([id])
   })
 
-  test("[AG10] a callback whose turn could not be stored is delivered again, and both of its effects happen once", async () => {
+  test("[AG10] a callback whose turn could not be stored is delivered again, and both of the callback's effects happen once", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 400 })], [say("Found.")])
@@ -104,7 +105,7 @@ describe("failures", () => {
     expect((await pageOf(id)).messages).toHaveLength(4)
   })
 
-  test("[AG10] a call whose answer never arrives eventually fails, and the turn that follows reports it", async () => {
+  test("[AG10] a call whose answer never arrives eventually fails, and the next turn reports the failure", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 8_000 })], [say("Too late.")])
@@ -119,7 +120,7 @@ describe("failures", () => {
     await expect.poll(async () => (await pageOf(row?.session ?? "")).messages[1]?.status).toBe("cancelled")
   })
 
-  test("[AG9] only an agent call creates an agent's session: its id can't be used to create one", async () => {
+  test("[AG9] an agent's session is created only by an agent call, and never through its id", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const [result] = resultsIn(await askFor(client, "q1", script([askAgent("researcher", "/say yes")], [say("x")])))
@@ -160,7 +161,7 @@ describe("failures", () => {
     await client.untilTrue((frame) => (frame.type === "ack" || frame.type === "error") && frame.id === "q2")
     await client.untilEnd("q2")
     const order = (await pageOf(id)).messages.filter(({ role, status }) => role !== "assistant" && status !== "queued")
-    expect(order.map((one) => one.exchange_id).slice(0, 2)).toEqual(["q1", "q2"])
+    expect(order.map((message) => message.exchange_id).slice(0, 2)).toEqual(["q1", "q2"])
   })
 
   test("[AG4] withdrawing a question wakes the caller", async () => {
@@ -190,7 +191,7 @@ describe("failures", () => {
     expect(messages[0]?.content).not.toMatch(/<script|<span|\u202e/)
   })
 
-  test("[AG4] an answer too long for a message is cut, and its beginning starts the turn", async () => {
+  test("[AG4] an answer that is too long for a message is truncated, and its beginning starts the turn", async () => {
     expect(truncateMessage("short", 100)).toBe("short")
     expect(truncateMessage("", 100)).toBe("(The answer was empty.)")
     for (const text of ["字".repeat(40_000), "x".repeat(200_000), "😀".repeat(40_000)]) {
@@ -207,7 +208,7 @@ test("[AG11] the number of questions per user message is limited, however the ag
     let count = 0
     for (let nth = 1; nth <= 32; nth++) {
       const share = computeBudgetShare(budget, nth, "async")
-      // This counts the questions of the asked agent's turn and of the turn that its late answer begins.
+      // Count the questions asked in the agent's turn and in the turn that its late answer begins.
       if (share !== null && depth < MAX_AGENT_DEPTH) count += 1 + 2 * countQuestions(share, depth + 1)
     }
     return count

@@ -1,4 +1,6 @@
-/** agent-webhooks.test.ts: agents whose questions a tenant's service answers: at once, later, or after restarts. */
+/**
+ * agent-webhooks.test.ts: tests agents whose questions a tenant's service answers at once, later, or after restarts.
+ */
 
 import { env, runDurableObjectAlarm, runInDurableObject, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -20,7 +22,7 @@ async function putAgent(name: string, change: object = {}) {
   return await call(`/v1/agents/${name}`, { method: "PUT", token, body: JSON.stringify(agent) })
 }
 
-/** An agent of the default tenant, whose service is the run of the same name. */
+/** Creates an agent in the default tenant. Its service is the run with the same name. */
 async function createAgent(name: string, play = "echo"): Promise<string> {
   const put = await putAgent(name)
   expect(put.status, put.text).toBe(200)
@@ -39,13 +41,13 @@ async function startQuestion(client: TestClient, id: string, content: string): P
   await client.untilTrue(() => answerTo(client, id) !== undefined)
 }
 
-/** Kills a session's object: its requests are cut off, and its memory is lost. */
+/** Kills a session's object, so that its requests are cut off and its memory is lost. */
 async function killSession(id: string): Promise<void> {
   await runInDurableObject(sessionOf(id), (_object, state) => state.abort("killed")).catch(() => {})
 }
 
 describe("the settings", () => {
-  test("[EA6] the secret is shown once, is not in the configuration, and can be changed", async () => {
+  test("[EA6] the secret is shown once, is not part of the configuration, and can be changed", async () => {
     const put = await putAgent("wa-put")
     expect(put.json).toMatchObject({ answered_by: "webhook", url: toolUrl("wa-put") })
     expect(put.json.secret).toMatch(/^whsec_[\w+/]{43}=$/)
@@ -133,7 +135,7 @@ describe("a question", () => {
     await startQuestion(client, "q1", "Busy?")
     for (const count of [1, 2]) {
       await untilSeen("wa-busy", count)
-      // The response may not have been read yet when the alarm fires.
+      // Repeat the alarm, because the response may not have been read yet when it fires.
       const wakeAndCount = async (): Promise<number> => {
         await runDurableObjectAlarm(sessionOf(client.id))
         return (await seenAt("wa-busy")).length
@@ -215,7 +217,7 @@ describe("a question", () => {
     client.say({ type: "send", id: "q1", content: "Well?" })
     const answer = await client.untilEnd("q1")
     expect(answer).toMatchObject({ status: "failed", reason: "producer_failed" })
-    // The text of the service's error, if it has sent one.
+    // Check the text of the service's error, if the service sent one.
     expect(textIn(answer)).toBe(play.startsWith("status-") ? "Not today." : "")
     await runDurableObjectAlarm(sessionOf(client.id))
     expect(await seenAt(name)).toHaveLength(1)

@@ -1,4 +1,7 @@
-/** agents.test.ts: agents ask each other across sessions, synchronously or not, with real workerd, SQLite and RPC. */
+/**
+ * agents.test.ts: tests how agents ask each other across sessions, synchronously and asynchronously, with real workerd,
+ * SQLite and RPC.
+ */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -44,13 +47,13 @@ describe("a sync question", () => {
       [say("x")],
     )
     const results = resultsIn(await askFor(client, "q1", both))
-    expect(results.map((one) => one["answer"])).toEqual(["one", "two", "three"])
+    expect(results.map((result) => result["answer"])).toEqual(["one", "two", "three"])
     expect(results[0]?.["session"]).toBe(results[2]?.["session"])
     expect(results[0]?.["session"]).not.toBe(results[1]?.["session"])
     expect((await pageOf(results[0]?.["session"] ?? "")).messages).toHaveLength(4)
   })
 
-  test("[AG7] [AG12] a subagent gets no tag and doesn't change the caller's ordinals, and its spans are removed", async () => {
+  test("[AG7] [AG12] a subagent gets no tags and doesn't change the caller's ordinals, and its spans are removed", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("weather", { location: "Oslo" })], [say("Cold: <span id='weather_1'>brr</span>!")])
@@ -161,7 +164,7 @@ describe("cycles", () => {
     )
     const answer = await askFor(client, "q1", main)
     expect(answer.status).toBe("completed")
-    expect(resultsIn(answer).map((one) => one["answer"])).toEqual(["met", "met"])
+    expect(resultsIn(answer).map((result) => result["answer"])).toEqual(["met", "met"])
     const codes: (string | undefined)[] = []
     for (const one of resultsIn(answer)) {
       const { messages } = await pageOf(one["session"] ?? "")
@@ -187,7 +190,7 @@ describe("cycles", () => {
     client.say({ type: "send", id: "q1", content: script([askAgent("researcher", sub, "async")], [say("ok")]) })
     const answer = await client.untilEnd("q1")
     const [queued] = resultsIn(answer)
-    // As if the chain of questions were already eight deep.
+    // Pretend that the chain of questions is already eight deep.
     const depth = await runInDurableObject(sessionOf(queued?.["session"] ?? ""), (_object, state) => {
       const row = state.storage.sql.exec("SELECT depth FROM begun").one()
       state.storage.sql.exec("UPDATE begun SET depth = 8")
@@ -253,7 +256,7 @@ describe("an async question", () => {
     const exchange = resultsIn(answer)[0]?.["responseId"] ?? ""
     await followUp(client)
     const before = (await pageOf(id)).messages
-    // Simulates an undelivered answer: marks its row and restarts the process.
+    // Simulate an undelivered answer: mark its row and restart the process.
     await runInDurableObject(sessionOf(session), (_object, state) => {
       state.storage.sql.exec("UPDATE begun SET owed = 1 WHERE id = ?", exchange)
     })
@@ -280,7 +283,7 @@ describe("an async question", () => {
     const cancelled = await client.untilEnd("q1")
     expect(toolsIn(cancelled)).toMatchObject([{ status: "interrupted" }])
     const session = resultsIn(cancelled)[0]?.["session"] ?? ""
-    // The asked agent stops, too, and its callback finds a call that already has a result.
+    // The asked agent stops too, and its callback finds that the call already has a result.
     await expect.poll(async () => (await pageOf(session)).messages[1]?.status).toBe("cancelled")
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect((await pageOf(id)).messages).toHaveLength(2)
@@ -310,7 +313,7 @@ describe("an async question", () => {
     const back = await connect(id, undefined, null)
     back.last = seq
     back.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after: seq })
-    await back.untilTrue(() => [...back.messages.values()].some((one) => toolsIn(one)[0]?.status === "ok"))
+    await back.untilTrue(() => [...back.messages.values()].some((message) => toolsIn(message)[0]?.status === "ok"))
   })
 })
 

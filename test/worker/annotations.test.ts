@@ -1,4 +1,6 @@
-/** annotations.test.ts: feedback, an answer's usage, always-allowed tools, saved prompts and branches, over HTTP. */
+/**
+ * annotations.test.ts: tests feedback, an answer's usage, always-allowed tools, saved prompts and branches, over HTTP.
+ */
 
 import { env, evictDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -17,7 +19,7 @@ async function readMessages(token: string, session: string): Promise<readonly Wi
   return (await call(`/v1/sessions/${session}/conversation/recent?limit=50`, { token })).json.messages
 }
 
-/** A session with one answer. Returns its path and the answer's id. */
+/** Creates a session with one answer. Returns the session's path and the answer's id. */
 async function askIn(token: string, content = "/say hello", title?: string) {
   const id = await makeSession(token, title)
   await askQuestion(id, token, content)
@@ -90,7 +92,7 @@ describe("feedback", () => {
     )
   })
 
-  test("[WR13] is counted per agent and month; a change moves its count, and only administrators read the counts", async () => {
+  test("[WR13] is counted per agent and month; changing a rating updates the counts, which only administrators can read", async () => {
     const token = await tokenOf("wr13", "ada")
     const owner = await roleToken("wr13", "boss", "owner")
     const readCounts = async () => (await request(owner, "GET", "/v1/feedback")).json.counts
@@ -112,7 +114,7 @@ describe("feedback", () => {
 })
 
 describe("usage of an answer", () => {
-  test("[WR14] has its tokens, and its cost only if the tenant shows it", async () => {
+  test("[WR14] contains the tokens, and the cost only if the tenant shows costs", async () => {
     const token = await tokenOf("wr14", "ada")
     const owner = await roleToken("wr14", "boss", "owner")
     const script = [
@@ -227,7 +229,7 @@ describe("saved prompts", () => {
 })
 
 describe("a branch", () => {
-  test("[WR40] is a new conversation with the same messages up to one of them, verified, and independent of the original", async () => {
+  test("[WR40] is a new, verified conversation with the same messages up to the chosen one, and is independent of the original", async () => {
     const token = await tokenOf("wr40", "ada")
     const { id, path, answer } = await askIn(token, "What's the weather in Oslo?", "Weather")
     await request(token, "PUT", `${path}/messages/${answer.id}/feedback`, { rating: "up" })

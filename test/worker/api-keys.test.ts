@@ -1,4 +1,7 @@
-/** api-keys.test.ts: the form, management, use and rotation of a tenant's API keys, and the tokens that they create. */
+/**
+ * api-keys.test.ts: tests the format, management, use and rotation of a tenant's API keys, and the tokens that keys
+ * create.
+ */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import fc from "fast-check"
@@ -29,7 +32,7 @@ function rowsOf(tenant: string): Promise<string> {
   })
 }
 
-/** Returns bindings that record the names of the called tenants and directories. */
+/** Returns bindings that record the names of the tenants and directories that are called. */
 function watchTenants() {
   const asked: string[] = []
   const TENANT = {
@@ -47,7 +50,7 @@ function watchTenants() {
   return { asked, env: { TENANT, DIRECTORY } }
 }
 
-describe("the form of a key", () => {
+describe("the format of a key", () => {
   test("[AK1] a created key can be parsed, for every tenant id", async () => {
     const tenants = fc.stringMatching(/^(?:eu\.|us\.|fedramp-high\.)?[A-Za-z0-9_-]{1,64}$/)
     await fc.assert(
@@ -88,7 +91,7 @@ describe("the form of a key", () => {
     expect(watched.asked).toEqual([])
   })
 
-  /** Encodes text for a header, which carries bytes and not characters. */
+  /** Encodes text for a header, because headers carry bytes and not characters. */
   const encodeHeader = (text: string) => String.fromCharCode(...new TextEncoder().encode(text))
 
   test("[AK2] only the hash is stored, and no route shows the secret again", async () => {
@@ -149,7 +152,7 @@ describe("managing keys", () => {
       expect(await call("/v1/keys", { token })).toEqual(refusal(403, "scope_denied"))
       expect(await postJson("/v1/keys", token, { name: "x" })).toEqual(refusal(403, "scope_denied"))
     }
-    // The member's key was used for the first time.
+    // The rows may grow, because the member's key was used for the first time.
     expect((await rowsOf("ak3c")).length).toBeGreaterThanOrEqual(before.length)
     expect(await listKeys(first)).toHaveLength(2)
   })
@@ -200,7 +203,7 @@ describe("using keys", () => {
 
     const other = await createKey(first, { roles: ["admin"] })
     expect(await listKeys(other.key)).toHaveLength(2)
-    // Revokes it as another isolate would.
+    // Revoke the key as another isolate would.
     const manager = { actor: { kind: "operator", id: "", address: null }, role: "owner" } as const
     await env.TENANT.getByName("ak4").removeKey(manager, other.id)
     expect((await call("/v1/keys", { token: other.key })).status).toBe(200)
@@ -208,7 +211,7 @@ describe("using keys", () => {
     expect(await call("/v1/keys", { token: other.key })).toEqual(refusal(401, "key_invalid"))
   })
 
-  test("[AK4] an expired key is refused at once, cached or not", async () => {
+  test("[AK4] an expired key is refused at once, whether it is cached or not", async () => {
     const { key } = await createKey(await createTenant("ak4b"), { roles: ["admin"], ttl: 600 })
     expect((await call("/v1/keys", { token: key })).status).toBe(200)
     advanceTime(600_000)
@@ -230,7 +233,7 @@ describe("using keys", () => {
       expect(await call("/v1/keys", { token: wrong })).toEqual(refusal(401, "key_invalid"))
   })
 
-  test("[AK5] two keys are live during a rotation", async () => {
+  test("[AK5] two keys are valid during a rotation", async () => {
     const first = await createTenant("ak5")
     const old = await createKey(first, { name: "backend", roles: ["admin", "member"] })
     const next = await postJson(`/v1/keys/${old.id}/rotate`, old.key, { grace_seconds: 600 })
@@ -243,7 +246,7 @@ describe("using keys", () => {
     expect(await postJson("/v1/keys/nothing/rotate", first)).toEqual(refusal(404, "key_unknown"))
   })
 
-  test("[AK5] without a grace period the old key stops working at once; a rotation never extends its life", async () => {
+  test("[AK5] without a grace period, the old key stops working at once; a rotation never makes it valid for longer", async () => {
     const first = await createTenant("ak5b")
     const old = await createKey(first, { roles: ["admin"], ttl: 600 })
     const next = await postJson(`/v1/keys/${old.id}/rotate`, first)

@@ -1,4 +1,4 @@
-/** approval.test.ts: calls that are pending, allowed, denied or timed out, with real workerd and SQLite. */
+/** approval.test.ts: tests calls that are pending, allowed, denied or timed out, with real workerd and SQLite. */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -23,13 +23,13 @@ describe("approval", () => {
   async function askForApproval(id: string, client: TestClient, content = ASK): Promise<string> {
     await beginTurn(client, "q1", content, 2)
     await client.untilTrue(() => answerTo(client, "q1")?.status === "waiting")
-    const tool = toolsIn(answerTo(client, "q1")).find((one) => one.approval === "asked")
+    const tool = toolsIn(answerTo(client, "q1")).find((call) => call.approval === "asked")
     expect(tool).toMatchObject({ status: "waiting", approval: "asked" })
     await expectSame(id, client)
     return tool?.call_id ?? ""
   }
 
-  test("[AP1] a call waits in storage, through eviction and alarms, and runs once it is allowed", async () => {
+  test("[AP1] a call waits in storage, across evictions and alarms, and runs once it is allowed", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await askForApproval(id, client)
@@ -74,7 +74,7 @@ describe("approval", () => {
     expect(toolsIn((await pageOf(id)).messages[1])).toMatchObject([{ approval: "denied" }])
   })
 
-  test("[AP4] a new message denies the pending call, waits its turn and is answered", async () => {
+  test("[AP4] a new message denies the pending call, is queued and is answered", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await askForApproval(id, client)
@@ -83,17 +83,17 @@ describe("approval", () => {
     expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ approval: "denied" }])
     expect(answerTo(client, "q1")?.status).toBe("completed")
     const messages = await expectSame(id, client)
-    expect(messages.map((one) => one.exchange_id)).toEqual(["q1", "q1", "q2", "q2"])
+    expect(messages.map((message) => message.exchange_id)).toEqual(["q1", "q1", "q2", "q2"])
   })
 
   test("[AP5] the step's other tools run while a call waits; if the call is allowed meanwhile, it runs at once", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const content = script([call("probe_ask"), call("probe_slow", { ms: 300 }), call("weather", { location: "Oslo" })])
+    const content = script([call("probe_ask"), call("probe_slow", { ms: 1_500 }), call("weather", { location: "Oslo" })])
     await beginTurn(client, "q1", content, 3)
-    await client.untilTrue(() => toolsIn(answerTo(client, "q1")).some((one) => one.status === "waiting"))
+    await client.untilTrue(() => toolsIn(answerTo(client, "q1")).some((call) => call.status === "waiting"))
     expect(answerTo(client, "q1")?.status).toBe("running")
-    const call_id = toolsIn(answerTo(client, "q1")).find((one) => one.approval === "asked")?.call_id ?? ""
+    const call_id = toolsIn(answerTo(client, "q1")).find((call) => call.approval === "asked")?.call_id ?? ""
     client.say({ type: "approve", call_id, decision: "allow" })
     await client.untilTrue(() => toolsIn(answerTo(client, "q1"))[0]?.status === "ok")
     expect(toolsIn(answerTo(client, "q1"))[1]?.status).toBe("running")
@@ -121,12 +121,14 @@ describe("approval", () => {
     await client.untilEnd("q2")
     const acks = client.frames.length
     client.say({ type: "approve", call_id, decision: "allow" })
-    await client.untilTrue(() => client.frames.slice(acks).some((one) => one.type === "ack" && one.id === call_id))
+    await client.untilTrue(() =>
+      client.frames.slice(acks).some((reply) => reply.type === "ack" && reply.id === call_id),
+    )
     client.say({ type: "approve", call_id, decision: "deny" })
     await client.untilTrue((frame) => frame.type === "error" && frame.code === "call_decided")
   })
 
-  test("[AP1] [TU11] a waiting turn lets its object sleep until the deadline, and a resumed turn is watched again", async () => {
+  test("[AP1] [TU11] during a waiting turn, the object sleeps until the deadline; a resumed turn has the usual alarm again", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await askForApproval(id, client, script([call("probe_ask", { ms: 300 }), say("x")], [say("ok")]))

@@ -4,7 +4,9 @@ import { env } from "cloudflare:test"
 
 const NAMESPACES = ["SESSION", "DIRECTORY", "TENANT", "REGISTRY"] as const
 
-/** `asked` contains an entry for each created stub, such as `SESSION acme:s1`. */
+/**
+ * Returns bindings and a list `asked`, which gets an entry for each stub that is created, such as `SESSION acme:s1`.
+ */
 export function recordAskedObjects() {
   const asked: string[] = []
   const recordNamespace = (name: (typeof NAMESPACES)[number]) => ({

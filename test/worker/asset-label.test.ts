@@ -1,4 +1,6 @@
-/** asset-label.test.ts: labels of assets that tools create. For labels of uploads see asset-upload.test.ts. */
+/**
+ * asset-label.test.ts: tests the labels of assets that tools create. asset-upload.test.ts tests the labels of uploads.
+ */
 
 import { expect, test } from "vitest"
 import { MAX_LABEL_CHARS } from "../../shared/limits.ts"

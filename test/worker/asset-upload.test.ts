@@ -1,4 +1,4 @@
-/** asset-upload.test.ts: accepted and refused uploads, and failed uploads, which leave nothing behind. */
+/** asset-upload.test.ts: tests accepted and refused uploads, and that failed uploads leave nothing behind. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -16,7 +16,7 @@ import { brokenBucket, file, listStoredAssets, NOTHING, png, postFile, withBroke
 const T = "upl"
 const stubOf = (id: string) => env.SESSION.getByName(`${T}:${id}`)
 
-/** Streams the bytes in chunks. The stream fails at `breakAt`. */
+/** Returns a stream of the bytes, in chunks. The stream fails at `breakAt`. */
 function streamOf(bytes: Uint8Array, breakAt = Infinity): ReadableStream<Uint8Array> {
   let at = 0
   return new ReadableStream({
@@ -142,7 +142,7 @@ describe("refused", () => {
         },
       })
       const headers = { "content-length": String(MAX_VIDEO_BYTES) }
-      // This shortens five seconds to a tenth of a second, for the upload that arrives slowly.
+      // For the upload that arrives slowly, shorten five seconds to a tenth of a second.
       const env = everyMs > 0 ? { TIME_SCALE: "0.02" } : {}
       const options = { method: "POST", token, body, headers, env }
       expect(await call(`/v1/sessions/${id}/assets?name=a.zip`, options)).toEqual(refusal(415, "asset_type_refused"))
@@ -171,7 +171,7 @@ describe("refused", () => {
     expect(await listStoredAssets(T, id)).toEqual(NOTHING)
   })
 
-  test("[AS4] one file more than a session may contain is refused; uploads in progress count", async () => {
+  test("[AS4] a file beyond the session's limit is refused, and uploads in progress count towards the limit", async () => {
     const token = await tokenOf(T, "bob")
     const id = await makeSession(token)
     await runInDurableObject(stubOf(id), (_object, { storage }) => {
@@ -233,7 +233,7 @@ describe("failed uploads", () => {
     if (!reserved.ok) throw new Error(reserved.fault.reason)
     await env.MEDIA.put(`${T}/${id}/${reserved.value}`, png())
     await evictDurableObject(stubOf(id))
-    // Too early: the upload may still arrive.
+    // It is too early to delete anything, because the upload may still arrive.
     await runDurableObjectAlarm(stubOf(id))
     expect(await listStoredAssets(T, id)).toEqual({ bytes: [reserved.value], rows: [`${reserved.value} pending`] })
     await evictDurableObject(stubOf(id))
@@ -247,7 +247,7 @@ describe("failed uploads", () => {
 
 const claimsOf = (user: string) => ({ tenant: T, user, expires: 4_000_000_000, token: null, issued: 0 })
 
-/** Makes the pending uploads older than ASSET_PENDING_MS, then runs the alarm. */
+/** Makes the pending uploads older than ASSET_PENDING_MS, and then runs the alarm. */
 async function sweepSession(id: string): Promise<void> {
   await runInDurableObject(stubOf(id), (_object, { storage }) => {
     storage.sql.exec("UPDATE asset SET created = created - ? WHERE state = 'pending'", ASSET_PENDING_MS)

@@ -1,4 +1,7 @@
-/** attachments.test.ts: attachments from sending to the model's context, with real workerd, SQLite and bucket. */
+/**
+ * attachments.test.ts: tests attachments from the sending of a message to the model's context, with real workerd,
+ * SQLite and bucket.
+ */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -14,7 +17,7 @@ import { beginTurn, call, expectSame, freshSession as fresh, pause, rowsIn, say,
 
 const freshSession = (): Promise<string> => fresh("att")
 
-/** Returns the segment of one of this file's assets. */
+/** Returns the segment of one of the assets in these tests. */
 const createMediaSegment = (id: string) => ({ type: "media", url: `/media/${id}`, label: `${id}.png` })
 const matchMedia = (id: string) => expect.objectContaining(createMediaSegment(id))
 
@@ -23,19 +26,21 @@ async function sendFiles(client: TestClient, id: string, content: string, attach
   return await client.untilEnd(id)
 }
 
-/** Sends a frame and returns the error code of the response, or "taken" if the frame was accepted. */
+/** Sends a frame. Returns the error code of the response, or "taken" if the frame was accepted. */
 async function sendRefused(client: TestClient, frame: object): Promise<string> {
   const before = client.frames.length
   client.say(JSON.stringify(frame))
-  await client.untilTrue((one) => client.frames.indexOf(one) >= before && (one.type === "error" || one.type === "ack"))
-  const answer = client.frames.slice(before).find((one) => one.type === "error" || one.type === "ack")
+  await client.untilTrue(
+    (reply) => client.frames.indexOf(reply) >= before && (reply.type === "error" || reply.type === "ack"),
+  )
+  const answer = client.frames.slice(before).find((reply) => reply.type === "error" || reply.type === "ack")
   return answer?.type === "error" ? answer.code : "taken"
 }
 
 /** Sends a revision, and reads history as the page does. */
 async function reviseMessage(id: string, client: TestClient, frame: Parameters<TestClient["say"]>[0] & { id: string }) {
   client.say(frame)
-  await client.untilTrue((one) => one.type === "ack" && one.id === frame.id)
+  await client.untilTrue((reply) => reply.type === "ack" && reply.id === frame.id)
   const page: HistoryPage = await pageOf(id)
   client.messages.clear()
   for (const message of page.messages) client.messages.set(message.id, message)
@@ -124,12 +129,12 @@ describe("attachments of a message", () => {
     expect(client.messages.get("q1")?.segments).toHaveLength(MAX_ATTACHMENTS)
   })
 
-  test("[AT2] the same message id with other files has no second effect", async () => {
+  test("[AT2] a repeated message id with other files has no second effect", async () => {
     const id = await freshSession()
     const client = await connect(id)
     for (const one of ["one", "two"]) await putAsset(id, assetOf(one))
     await sendFiles(client, "q1", "/say hi", ["one"])
-    // The size of the session is reported some time after a turn.
+    // Ignore the reported size, because a session reports its size some time after a turn.
     const contentRows = async () => ({ ...(await rowsIn(id)), reported_bytes: null })
     const rows = await contentRows()
     expect(await sendRefused(client, { type: "send", id: "q1", content: "/say hi", attachments: ["two"] })).toBe(
@@ -195,12 +200,12 @@ describe("attachments of a message", () => {
     })
     await evictDurableObject(sessionOf(id))
     const page = await reviseMessage(id, await connect(id), { type: "switch", id: "s1", message: "q1c", version: 2 })
-    expect(page.messages.find((one) => one.id === "q1b")).toMatchObject({ ...edited, versions: 3 })
+    expect(page.messages.find((message) => message.id === "q1b")).toMatchObject({ ...edited, versions: 3 })
     // Blank text without a file is still empty.
     expect(await sendRefused(client, { type: "edit", id: "q0b", message: "q0", content: "" })).toBe("message_empty")
   })
 
-  test("[AT3] a turn with tools that an eviction cuts off continues with the files of its question", async () => {
+  test("[AT3] if an eviction cuts off a turn with tools, the turn continues with the files of its question", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await putAsset(id, assetOf("one"))

@@ -1,4 +1,4 @@
-/** audit-entries.test.ts: which events a tenant's audit log records, and who can read them. */
+/** audit-entries.test.ts: tests which events a tenant's audit log records, and who can read the log. */
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -23,7 +23,7 @@ function tokenAs(tenant: string, role: Role = "owner", user = "root"): Promise<s
 const tenantOf = (tenant: string) => env.TENANT.getByName(tenant)
 const ada: Actor = { kind: "user", id: "ada", address: "203.0.113.0/24" }
 
-/** Adds entries of several kinds. */
+/** Adds `count` entries of several kinds to a tenant's log. */
 async function fillLog(tenant: string, count: number): Promise<void> {
   await runInDurableObject(tenantOf(tenant), (object: Tenant) => {
     for (let n = 1; n <= count; n += 1) {
@@ -110,7 +110,7 @@ describe("what is recorded", () => {
     ["203.0.113.7, 10.0.0.1", null],
     ["example.com", null],
     ["1".repeat(100), null],
-  ])("[AL10] of the IP address %s, %s is stored", (address, network) => {
+  ])("[AL10] the IP address %s is stored as %s", (address, network) => {
     expect(truncateAddress(address)).toBe(network)
   })
 

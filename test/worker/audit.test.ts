@@ -1,4 +1,4 @@
-/** audit.test.ts: the chain and the limits of a tenant's audit log, through the whole Worker. */
+/** audit.test.ts: tests the chain and the limits of a tenant's audit log, through the whole Worker. */
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
 import fc from "fast-check"
@@ -32,7 +32,7 @@ function tokenAs(tenant: string, role: Role = "owner", user = "root"): Promise<s
 const tenantOf = (tenant: string) => env.TENANT.getByName(tenant)
 const ada: Actor = { kind: "user", id: "ada", address: "203.0.113.0/24" }
 
-/** Adds entries of several kinds. */
+/** Adds `count` entries of several kinds to a tenant's log. */
 async function fillLog(tenant: string, count: number): Promise<void> {
   await runInDurableObject(tenantOf(tenant), (object: Tenant) => {
     for (let n = 1; n <= count; n += 1) {
@@ -62,7 +62,7 @@ async function hashText(text: string): Promise<string> {
 }
 
 describe("the chain", () => {
-  test("[AL1] an entry contains the hash of the entry before; anyone can compute it from the API's responses", async () => {
+  test("[AL1] an entry contains the hash of the previous entry, which anyone can compute from the API's responses", async () => {
     await fillLog("al1", 4)
     const { entries, head } = await readPage(await tokenAs("al1"))
     let hash = await hashText(JSON.stringify(["cuecard audit 1", "al1"]))
@@ -114,7 +114,7 @@ describe("the chain", () => {
 })
 
 describe("verify", () => {
-  test("[AL2] an untouched log is verified up to its head; so is an empty log, without a row", async () => {
+  test("[AL2] an unchanged log is verified up to its head, and so is an empty log, which needs no row", async () => {
     await fillLog("al2", 25)
     const token = await tokenAs("al2")
     const { head } = await readPage(token)
@@ -125,7 +125,7 @@ describe("verify", () => {
     expect(await tablesOf(tenantOf("al2none"))).toEqual([])
   })
 
-  /** Each kind of tampering with the log of 12 entries, and the first bad entry afterwards. */
+  /** Kinds of tampering with a log of 12 entries, each with the number of the first entry that is bad afterwards. */
   const TAMPERINGS: readonly (readonly [name: string, sql: string, firstBad: number])[] = [
     ["a later time", "UPDATE audit SET at = at + 1 WHERE seq = 5", 5],
     ["a time with a fraction", "UPDATE audit SET at = at + 0.5 WHERE seq = 5", 5],
@@ -171,7 +171,7 @@ describe("verify", () => {
     ],
   ]
 
-  test.each(TAMPERINGS)("[AL2] finds %s", async (name, sql, firstBad) => {
+  test.each(TAMPERINGS)("[AL2] detects %s", async (name, sql, firstBad) => {
     const tenant = `al2-${name.replaceAll(" ", "-")}`
     await fillLog(tenant, 12)
     const token = await tokenAs(tenant)
@@ -180,7 +180,7 @@ describe("verify", () => {
     expect((await verifyLog(token)).json).toMatchObject({ ok: false, first_bad: firstBad, next: null })
   })
 
-  test("[AL2] finds one changed character, in any column of any entry", async () => {
+  test("[AL2] detects a single changed character in any column of any entry", async () => {
     await fillLog("al2any", 12)
     const columns = ["actor", "address", "action", "target", "details", "hash"]
     await runInDurableObject(tenantOf("al2any"), async (_object: Tenant, { storage }) => {
@@ -211,7 +211,7 @@ describe("verify", () => {
     })
   })
 
-  test("[AL3] a recorded head is found again, and reveals a log that was rewritten", async () => {
+  test("[AL3] a head that was written down is found in an unchanged log, and reveals a rewritten log", async () => {
     await fillLog("al3", 8)
     const token = await tokenAs("al3")
     const { head } = await readPage(token)
@@ -324,16 +324,16 @@ describe("limits", () => {
     const failure = { action: "signin.failed", details: { code: "state_wrong" } }
     const anonymous: Actor = { kind: "anonymous", id: "", address: null }
     await runInDurableObject(tenant, (object: Tenant) => {
-      // Nothing is stored for a tenant that nobody uses.
+      // This stores nothing, because nobody uses the tenant yet.
       object.recordFailure(anonymous, failure)
-      // Other entries are not limited.
+      // The limit doesn't apply to other entries.
       object.recordEvent(ada, { action: "thing.added" })
       for (let n = 0; n < 500; n += 1) object.recordFailure(anonymous, failure)
     })
     const token = await tokenAs("al6")
     expect((await readPage(token)).head.seq).toBe(MAX_FAILURES_PER_MINUTE + 1)
     vi.setSystemTime(60_000 * 30_000_001)
-    // The log contains their number even if nothing else happens.
+    // The log contains the number of omitted failures even if nothing else happens.
     expect((await readPage(token)).entries[0]).toMatchObject({ action: "failures.omitted", details: { count: 440 } })
     await tenant.recordFailure(anonymous, failure)
     const { entries, head } = await readPage(token)
@@ -372,7 +372,7 @@ describe("limits", () => {
     })
   })
 
-  test("[AL8] a log that is too long loses its oldest entries, records that, and is still verified", async () => {
+  test("[AL8] a log that is too long drops its oldest entries, records the removal, and can still be verified", async () => {
     await fillLog("al8", 1)
     await runInDurableObject(tenantOf("al8"), (_object: Tenant, { storage: { sql } }) => {
       const audit = new AuditRows(sql, "al8", 2_000)

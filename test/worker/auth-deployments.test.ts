@@ -1,4 +1,7 @@
-/** auth-deployments.test.ts: which deployments serve, the local page's token, and which origins may call. */
+/**
+ * auth-deployments.test.ts: tests which deployments serve requests, the local page's token, and which origins may call
+ * the API.
+ */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -132,7 +135,7 @@ describe("origins", () => {
       const id = await makeSession(token)
       const denied = await call("/v1/sessions", { token, headers: { origin } })
       expect(denied).toEqual(refusal(403, "origin_denied"))
-      // The sites of a tenant's widget are https origins, so only those can read that they are not among them (WG2).
+      // Only https origins may read the refusal, because a tenant's widget can be allowed only on https origins (WG2).
       const reader = origin.startsWith("https://") ? origin : null
       expect(denied.headers.get("access-control-allow-origin")).toBe(reader)
       expect(denied.headers.get("vary")).toBe("Origin")

@@ -1,4 +1,4 @@
-/** auth.test.ts: access by tokens, and sockets whose token expires or that nobody uses. */
+/** auth.test.ts: tests access with tokens, and sockets whose token expires or that nobody uses. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { SignJWT } from "jose"
@@ -68,7 +68,7 @@ describe("tokens", () => {
     expect(await tablesOf(env.DIRECTORY.getByName("acme:late"))).toEqual([])
   })
 
-  test("[AU1] clocks may differ by five seconds at most", async () => {
+  test("[AU1] a signer's clock may differ by at most five seconds", async () => {
     const now = 1_800_000_000
     const token = await signToken({ ...GOOD, exp: now })
     expect(await verifyToken(token, SECRET, (now + 4) * 1000)).toEqual({
@@ -109,7 +109,7 @@ describe("tokens", () => {
     ["an id that no header can carry", () => signToken({ ...GOOD, jti: "grüße" })],
     ["a time of issue in milliseconds", () => signToken({ ...GOOD, iat: Date.now() })],
     ["a time of issue that is not a number", () => signToken({ ...GOOD, iat: "now" })],
-  ])("[AU1] %s is token_invalid, without details", async (_what, make) => {
+  ])("[AU1] %s gets token_invalid, without details", async (_what, make) => {
     const token = await make()
     expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_invalid"))
   })
@@ -139,7 +139,7 @@ describe("sockets", () => {
     expect(await call(`/v1/sessions/${id}/socket`, { headers })).toEqual(refusal(400, "protocol_unsupported"))
   })
 
-  test("[AU2] a token among the subprotocols counts only for sockets", async () => {
+  test("[AU2] a token in the subprotocols is accepted only for sockets", async () => {
     const { upgrade: _, ...headers } = socketHeaders(await tokenOf("acme", "ada"))
     expect(await call("/v1/sessions", { headers })).toEqual(refusal(401, "token_missing"))
   })
@@ -156,7 +156,7 @@ describe("sockets whose token expires", () => {
   afterEach(() => {
     vi.useRealTimers()
   })
-  /** Advances the clock and evicts the object, which reads the clock again when it wakes up. */
+  /** Advances the clock and evicts the object, because the object reads the clock again when it wakes up. */
   const passSeconds = (seconds: number, id: string): Promise<void> => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + seconds * 1000 })
     return evictDurableObject(env.SESSION.getByName(`acme:${id}`))
@@ -213,7 +213,7 @@ describe("sockets that nobody uses", () => {
   const stubOf = (id: string) => env.SESSION.getByName(`acme:${id}`)
   const alarmOf = (id: string) => runInDurableObject(stubOf(id), (_object, { storage }) => storage.getAlarm())
 
-  /** Opens a socket on a session object that waits for a tenth of a second instead of half a minute. */
+  /** Opens a socket to a session object whose time limit is a tenth of a second instead of half a minute. */
   async function openUnderShortLimits(hello: string | null) {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)

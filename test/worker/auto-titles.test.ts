@@ -1,4 +1,4 @@
-/** auto-titles.test.ts: titles that the model creates for sessions after their first answer. */
+/** auto-titles.test.ts: tests the titles that the model creates for sessions after their first answer. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -6,7 +6,10 @@ import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 import { cleanTitle, readTitle } from "../../worker/session/titles/auto-title.ts"
 import { call, makeSession, roleToken, tokenOf } from "./http.ts"
 
-/** The tests' deployment has AUTO_TITLES=off, so the tenant switches titles on. */
+/**
+ * Changes the tenant's setting for titles. The tests' deployment has AUTO_TITLES=off, so the tenant has to turn titles
+ * on.
+ */
 async function switchTitles(tenant: string, titles: boolean | undefined): Promise<void> {
   const token = await roleToken(tenant, "admin", "admin")
   const set = await call("/v1/settings", { method: "PUT", token, body: JSON.stringify({ titles }) })
@@ -43,7 +46,7 @@ describe("a session's title", () => {
     await ask(token, id, "/say again", "q2")
     await untilAnswered(token, id, 4)
     expect(await titleOf(token, id)).toBe("Weather in London")
-    // Two calls for the first answer, one for the title, one for the second answer.
+    // There are two calls for the first answer, one for the title, and one for the second answer.
     const admin = await roleToken("titles-on", "admin", "admin")
     const today = new Date().toISOString().slice(0, 10)
     const usage = () => call(`/v1/usage?from=${today}&to=${today}`, { token: admin })
@@ -91,14 +94,14 @@ describe("a session's title", () => {
     await call(`/v1/sessions/${renamed}`, { method: "PATCH", token, body: '{"title":"Mine"}' })
     await ask(token, renamed, QUESTION)
     await untilAnswered(token, renamed)
-    // The third session shows that titles are being created.
+    // A third session proves that titles are being created.
     const other = await makeSession(token)
     await ask(token, other, QUESTION)
     await expect.poll(() => titleOf(token, other)).toBe("Weather in London")
     expect([await titleOf(token, named), await titleOf(token, renamed)]).toEqual(["My title", "Mine"])
   })
 
-  test("[OG20] stays the first words if the answer fails, and in temporary sessions", async () => {
+  test("[OG20] remains the first words of the question if the answer fails, and in temporary sessions", async () => {
     await switchTitles("titles-words", true)
     const token = await tokenOf("titles-words", "ada")
     const failing = await makeSession(token)
@@ -118,7 +121,7 @@ describe("a session's title", () => {
     const id = await makeSession(token)
     await ask(token, id, QUESTION)
     await expect.poll(() => sourceOf("titles-kill", id)).toBe("model")
-    // As after a kill during the call.
+    // Restore the state that a kill during the call leaves.
     await runInDurableObject(env.SESSION.getByName(`titles-kill:${id}`), (_object, { storage }) => {
       storage.sql.exec("UPDATE session SET title = 'What''s the weather', title_source = 'asked'")
     })
@@ -127,7 +130,7 @@ describe("a session's title", () => {
     expect(await sourceOf("titles-kill", id)).toBe("asked")
   })
 
-  test("[OG23] stays the first words while the setting is off, and the API returns the setting", async () => {
+  test("[OG23] remains the first words of the question while the setting is off, and the API returns the setting", async () => {
     const token = await tokenOf("titles-off", "ada")
     const id = await makeSession(token)
     await ask(token, id, QUESTION)

@@ -1,4 +1,4 @@
-/** bad-files.test.ts: import files that are too large, damaged, cut off, out of order or contradictory. */
+/** bad-files.test.ts: tests import files that are too large, damaged, cut off, out of order or contradictory. */
 
 import { SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -29,7 +29,7 @@ const toLines = (...records: readonly object[]): string =>
 const WORDS = { type: "user_message", text: "kept" }
 const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
 
-/** Returns a body of the given number of megabytes in chunks, and how many of the chunks were read. */
+/** Returns a body with the given number of megabytes, in chunks, and the number of chunks read so far. */
 function hugeBody(megabytes: number) {
   const chunk = new TextEncoder().encode(`${" ".repeat(MB - 1)}\n`)
   const pulled = { megabytes: 0 }
@@ -58,7 +58,7 @@ async function expectEmptySession(id: string): Promise<void> {
 }
 
 describe("too large", () => {
-  test("[RE23] a body of a gigabyte is refused at the limit, and the remainder isn't read", async () => {
+  test("[RE23] a body of one gigabyte is refused at the limit, and its remainder isn't read", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     const { body, pulled } = hugeBody(1024)
@@ -158,7 +158,7 @@ describe("too large", () => {
     expect(await importText(id, file)).toMatchObject({
       value: { records: 2, skipped: 1, bad: [{ line: 2, code: "body_too_large" }] },
     })
-    expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["kept", "too"])
+    expect((await pageOf(id)).messages.map((message) => message.content)).toEqual(["kept", "too"])
   })
 })
 
@@ -244,7 +244,7 @@ describe("damaged", () => {
     expect((await pageOf(id)).messages.at(-1)?.content).toBe(`1499 ${"é😀".repeat(40)}`)
   })
 
-  test("[RE10] of many bad lines, the first ones are listed and all are counted", async () => {
+  test("[RE10] if there are many bad lines, the first ones are listed and all are counted", async () => {
     const id = await freshSession()
     const taken = await importText(id, `${"nonsense\n".repeat(1_000)}${toLines(WORDS)}`)
     expect(taken).toMatchObject({ value: { records: 1, skipped: 1_000 } })
@@ -253,7 +253,7 @@ describe("damaged", () => {
 })
 
 describe("contradictory", () => {
-  test("[RE35] a result without a call is shown on its own, and the first of two results counts", async () => {
+  test("[RE35] a result without a call is shown on its own, and of two results only the first is used", async () => {
     const id = await freshSession()
     const file = toLines(
       { type: "user_message", timestamp: T(1), text: "go" },
@@ -286,7 +286,7 @@ describe("contradictory", () => {
     ])
   })
 
-  test("[RE35] a result that arrives some turns later leaves its call interrupted, and repeated ids lose no message", async () => {
+  test("[RE35] a call whose result arrives some turns later stays interrupted, and no message is lost to repeated ids", async () => {
     const id = await freshSession()
     const file = toLines(
       { type: "user_message", turnId: "t", text: "one" },

@@ -1,4 +1,4 @@
-/** bad-input.test.ts: invalid input gets the right error, changes nothing, and leaves the socket open. */
+/** bad-input.test.ts: tests that invalid input gets the right error, changes nothing, and leaves the socket open. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -70,7 +70,7 @@ describe("ids", () => {
       const before = client.frames.length
       client.say(frame)
       await client.untilTrue(() =>
-        client.frames.slice(before).some((one) => one.type === "error" && one.id === frame.id),
+        client.frames.slice(before).some((reply) => reply.type === "error" && reply.id === frame.id),
       )
     }
     await expectRefused({ type: "send", id: answer.id, content: "lost?" })
@@ -106,7 +106,7 @@ test("[WS12] a socket is closed if its client keeps requesting history without c
   await evictDurableObject(sessionOf(id))
   const { epoch } = await pageOf(id, { limit: 1 })
   const client = await connect(id, CLAIMS, null)
-  // The client's check of seqs doesn't apply here, so the test listens on the socket itself.
+  // The test listens on the socket itself, because the client's check of seqs doesn't apply here.
   const closed = new Promise<number>((resolve) => {
     client.socket.addEventListener("close", ({ code }) => resolve(code))
   })
@@ -117,7 +117,7 @@ test("[WS12] a socket is closed if its client keeps requesting history without c
   expect(client.texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThan(20_000_000)
 })
 
-test("[TU13] one delta of 5 MB is cut at the limit of an answer, before it is stored", async () => {
+test("[TU13] a delta of 5 MB is cut at the length limit of an answer before it is stored", async () => {
   const id = await freshSession()
   const client = await connect(id, CLAIMS, { live: false })
   client.say({ type: "send", id: "q1", content: "/bench deltas=1 chars=5000000 delay_ms=0" })

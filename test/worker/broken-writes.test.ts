@@ -1,4 +1,6 @@
-/** broken-writes.test.ts: writes that fail half-way: only stored text is shown, and the session continues. */
+/**
+ * broken-writes.test.ts: tests writes that fail half-way. Only stored text may be shown, and the session must continue.
+ */
 
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -17,7 +19,7 @@ import {
 
 const freshSession = (): Promise<string> => fresh("broken")
 
-/** Makes the writes to a table that match a condition fail. */
+/** Makes all writes to a table fail that match a condition. */
 function breakWrites(id: string, table: string, when: string): Promise<void> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) => {
     storage.sql.exec(
@@ -33,7 +35,7 @@ function repairWrites(id: string): Promise<void> {
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe("a write that fails", () => {
-  test("[TU8] of a decision, beside a running tool: the turn ends as stored, for every client, and the next one runs", async () => {
+  test("[TU8] of a decision, while another tool runs: the turn ends as stored, for every client, and the next turn runs", async () => {
     const id = await freshSession()
     const [client, watch] = [await connect(id), await connect(id)]
     await beginTurn(client, "q1", script([call("probe_ask"), call("probe_slow", { ms: 600 })], [say("ok")]), 2)

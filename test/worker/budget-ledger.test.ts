@@ -1,4 +1,7 @@
-/** budget-ledger.test.ts: real objects count the usage of turns under budgets while they are evicted and killed. */
+/**
+ * budget-ledger.test.ts: tests that real objects count the usage of turns under budgets while the objects are evicted
+ * and killed.
+ */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -43,13 +46,13 @@ async function sumDirectory(tenant: string, user: string): Promise<number> {
   return entries.reduce((sum, { input, output }) => sum + input + output, 0)
 }
 
-/** Kills an object, which loses everything that is only in memory. */
+/** Kills an object, so that it loses everything that is only in memory. */
 async function killObject(stub: DurableObjectStub): Promise<void> {
   await runInDurableObject(stub, (_object, state) => state.abort("killed")).catch(() => {})
 }
 
 describe("counting", () => {
-  test("[BU5] an answer that exceeds the budget is finished, and the next message is refused", async () => {
+  test("[BU5] an answer that exceeds the budget is completed, and the next message is refused", async () => {
     await setLimit("bl-user", { users: { ada: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-user", "ada", "member")
     const session = await makeSession(token)
@@ -70,7 +73,7 @@ describe("counting", () => {
     expect(await sendMessage(session, token, scriptUsage(1))).toBe(429)
   })
 
-  test("[BU9] eight of twelve turns that are requested at once begin", async () => {
+  test("[BU9] if twelve turns are requested at once, eight of them begin", async () => {
     await setLimit("bl-once", { roles: { member: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-once", "ada", "member")
     const sessions: string[] = []
@@ -91,7 +94,7 @@ describe("counting", () => {
     expect(await sendMessage(await makeSession(token), token, scriptUsage(1))).toBe(429)
   })
 
-  test("[BU8] the usage that exhausted a budget is in the tenant's totals as soon as a turn is refused; the tenant is called once", async () => {
+  test("[BU8] the usage that used up a budget is in the tenant's totals as soon as a turn is refused, and the tenant is called once", async () => {
     await setLimit("bl-report", { users: { ada: { tokens_per_day: 50 } } })
     const token = await roleToken("bl-report", "ada", "member")
     const session = await makeSession(token)
@@ -106,12 +109,12 @@ describe("counting", () => {
       await evictDurableObject(directoryOf("bl-report", "ada"))
     }
     expect(await readTotal()).toMatchObject({ calls: 1, input: 59, output: 1 })
-    // `addUsage` requests the grant that it returns.
+    // There is at most one further call, because `addUsage` already returns the grant.
     expect(asked.mock.calls.length).toBeLessThanOrEqual(1)
     asked.mockRestore()
   })
 
-  test("[BU8] a change takes effect even if the directory asked before it and receives the response after it", async () => {
+  test("[BU8] a change takes effect even if the directory sent its request before the change and receives the response after it", async () => {
     await setLimit("bl-changed", { users: { ada: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-changed", "ada", "member")
     await makeSession(token)
@@ -136,7 +139,7 @@ describe("counting", () => {
     asked.mockRestore()
   })
 
-  test("[BU8] spending before the budget was set counts", async () => {
+  test("[BU8] usage before the budget was set counts", async () => {
     const token = await roleToken("bl-before", "ada", "member")
     const session = await makeSession(token)
     await askQuestion(session, token, scriptUsage(80))
@@ -168,7 +171,7 @@ describe("counting", () => {
     expect(adding.mock.calls.length).toBeGreaterThan(0)
     expect(adding.mock.calls.length).toBeLessThanOrEqual(Math.ceil(turns / RENEW_TURNS))
     adding.mockRestore()
-    // Bob's directory has received the count of Ada's 160 tokens.
+    // Bob's directory has been told that Ada used 160 tokens.
     expect(turns * 10).toBeLessThanOrEqual(300 + RENEW_TURNS * 10)
   })
 })
@@ -181,7 +184,7 @@ test("[BU18] when a tenant's budget is used up, its object is called once for al
   for (const token of tokens) sessions.push(await makeSession(token))
   await askQuestion(sessions[0] ?? "", tokens[0] ?? "", scriptUsage(60))
   await directoryOf("bl-all", "ada").flushUsage()
-  // The others have earlier leases. Here they are notified, as they would be after eight turns.
+  // The other users still have earlier leases. Notify them, as would happen after eight turns.
   for (const user of users) await directoryOf("bl-all", user).refreshBudget()
   const asked = vi.spyOn(Tenant.prototype, "getBudgetGrant")
   vi.useFakeTimers({ now: Date.now() + 3 * 60_000, toFake: ["Date"] })
@@ -189,7 +192,7 @@ test("[BU18] when a tenant's budget is used up, its object is called once for al
     expect(await sendMessage(sessions[at] ?? "", token, scriptUsage(1))).toBe(429)
   vi.useRealTimers()
   expect(asked).toHaveBeenCalledTimes(1)
-  // A raised budget counts at once for the users who are notified.
+  // A raised budget takes effect at once for the users who are notified.
   await setLimit("bl-all", { tenant: { tokens_per_day: 500 } })
   expect(await sendMessage(sessions[1] ?? "", tokens[1] ?? "", scriptUsage(1))).toBe(202)
   asked.mockRestore()

@@ -1,4 +1,4 @@
-/** budget-turns.test.ts: refusals of turns under budgets, and the requests that budgets cause. */
+/** budget-turns.test.ts: tests how budgets refuse turns, and which requests budgets cause. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -104,7 +104,7 @@ describe("a budget that is used up", () => {
   })
 })
 
-test("[BU6] a waiting message fails with a separate reason if its budget could not be checked", async () => {
+test("[BU6] a waiting message fails with a different reason if its budget could not be checked", async () => {
   // With a budget, the session calls the directory for each turn.
   await setLimit("bt-away", { tenant: { concurrent_turns: 5 } })
   const token = await roleToken("bt-away", "ada", "member")
@@ -123,7 +123,7 @@ test("[BU6] a waiting message fails with a separate reason if its budget could n
 })
 
 describe("sessions that are older than the first budget", () => {
-  test("[BU7] each message over HTTP is refused, because it reads the configuration again", async () => {
+  test("[BU7] refuse each message over HTTP, because the configuration is read again for it", async () => {
     const token = await roleToken("bt-old", "ada", "member")
     const session = await makeSession(token)
     await askQuestion(session, token, "/say hello")
@@ -134,7 +134,7 @@ describe("sessions that are older than the first budget", () => {
     }
   })
 
-  test("[BU7] at most one turn begins on a socket that stays open across a restart", async () => {
+  test("[BU7] begin at most one turn on a socket that stays open across a restart", async () => {
     const token = await roleToken("bt-open", "ada", "member")
     const session = await makeSession(token)
     const client = await connect(session, claimsOf("bt-open"))
@@ -211,7 +211,7 @@ describe("limits on a user's conversations, turns and files", () => {
   test("[BU11] the limits also apply to a user who sends no messages and was known before they were set", async () => {
     const token = await roleToken("bt-silent", "ada", "member")
     expect((await directoryStubOf("bt-silent").authorizeSocket(claimsOf("bt-silent"), "any")).ok).toBe(true)
-    // As in a tenant with so many users that this one is not notified of a change.
+    // Pretend that the tenant has so many users that this one is not notified of a change.
     const by = { role: "owner", actor: { type: "user", id: "boss" } } as const
     const changed = await env.TENANT.getByName("bt-silent").changeBudgets(by as never, { tenant: { sessions: 2 } })
     expect(changed.ok).toBe(true)
@@ -232,7 +232,7 @@ describe("limits on a user's conversations, turns and files", () => {
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m1")
     const refused = await sendMessage(other, token)
     expect(refused).toMatchObject({ status: 429, json: { code: "budget_exhausted", budget: "concurrent_turns" } })
-    // A restart of the directory does not forget running turns.
+    // Restart the directory, which must not forget running turns.
     await evictDurableObject(directoryStubOf("bt-turns"))
     expect(await sendMessage(other, token)).toMatchObject({ status: 429, json: { budget: "concurrent_turns" } })
     await client.untilEnd("m1")

@@ -1,4 +1,4 @@
-/** budgets.test.ts: setting, reading and storing budgets. */
+/** budgets.test.ts: tests setting, reading and storing budgets. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -26,7 +26,7 @@ describe("setting budgets", () => {
     expect(await tablesOf(tenantStubOf("bu-quiet"))).toEqual([])
   })
 
-  test("[BU2] [BU3] a change replaces the limits of the subjects that it names, and null removes them", async () => {
+  test("[BU2] [BU3] a change replaces the limits of the subjects that it names, and null removes their limits", async () => {
     const first = {
       tenant: { tokens_per_month: 1_000_000, cost_per_month: 50_000_000_000 },
       roles: { member: { tokens_per_day: 10_000 } },

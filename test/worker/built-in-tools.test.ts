@@ -1,4 +1,4 @@
-/** built-in-tools.test.ts: what the registry does for every built-in tool, and the cards that tools declare. */
+/** built-in-tools.test.ts: tests what the registry does for every built-in tool, and the cards that tools declare. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -23,7 +23,7 @@ describe("every built-in tool", () => {
   })
 
   test.each(TOOLS)(
-    "[TO12] $name has a schema of the checked keywords, and refuses arguments that don't match it",
+    "[TO12] $name has a schema with only supported keywords, and refuses arguments that don't match the schema",
     async (tool) => {
       expect(checkSchema(tool.parameters, "")).toBeNull()
       expect(tool.parameters["additionalProperties"]).toBe(false)
@@ -60,7 +60,7 @@ describe("a declaration", () => {
       word === "fail" ? { error: "no", details: "" } : { word, sum: numbers.length },
   })
 
-  test("[TO12] a mismatch names the pointer of the value", async () => {
+  test("[TO12] the error for a mismatch contains the pointer to the value", async () => {
     const detailsOf = async (args: object) => Object(await echo.execute(args as never, toolContext())).details
     expect(await detailsOf({ word: "x", "a/b": [1, 2, -3] })).toBe('"/a~1b/2" is outside minimum (0).')
     expect(await detailsOf({ word: 5 })).toBe('"/word" must be of type string.')
@@ -73,7 +73,7 @@ describe("a declaration", () => {
     expect([{ word: "a" }, { word: "  " }].map((args) => echo.needsApproval?.(args))).toEqual([true, false])
   })
 
-  test("[TO13] a component shows the data, and no error", async () => {
+  test("[TO13] a component shows data but not errors", async () => {
     const context = toolContext({ card: "echo_1" })
     expect(String(await echo.execute({ word: "a" }, context))).toContain("<span id='echo_1'>")
     expect(await echo.execute({ word: "fail" }, context)).toEqual({ error: "no", details: "" })
@@ -83,7 +83,7 @@ describe("a declaration", () => {
 describe("a shipped card", () => {
   const LIST = { title: "Trip", items: [{ text: "Pack", done: false }] }
 
-  test("[TO14] shows a result that matches its schema, and its template is served by its version", async () => {
+  test("[TO14] shows a result that matches its schema, and its template is served under its version", async () => {
     const view = await createCardFinder(env, "to14")("my_list", LIST, "list")
     const { name, revision } = parseViewReference(view ?? "") ?? { name: "", revision: "" }
     expect(name).toBe("list")
@@ -93,7 +93,10 @@ describe("a shipped card", () => {
     expect(await createCardFinder(env, "to14")("my_list", { title: "Trip" }, "list")).toBeNull()
   })
 
-  /** Messages refer to these versions. If a template changes, add its earlier form to OLD_TEMPLATES and the new version here. */
+  /**
+   * Versions to which messages refer. If a template changes, add its earlier form to OLD_TEMPLATES and its new version
+   * here.
+   */
   test.each([
     ["list", LIST, "66a925844fc42b383edc4d318dbeb925"],
     [

@@ -1,4 +1,4 @@
-/** calculate.test.ts: the tool `calculate`, alone and in a session. */
+/** calculate.test.ts: tests the tool `calculate`, both alone and in a session. */
 
 import { describe, expect, test } from "vitest"
 import { createCalculateTool } from "../../worker/tool/calculate/calculate-tool.ts"

@@ -1,4 +1,4 @@
-/** canvas.test.ts: access to canvas documents, their origin, and their headers. */
+/** canvas.test.ts: tests access to canvas documents, their origin, and their headers. */
 
 import { env, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -54,7 +54,7 @@ describe("a document", () => {
     expect(headers["set-cookie"]).toBeUndefined()
   })
 
-  test("[CD1] no other URL opens it: one of another document, tenant or audience, one with a bearer token, or an expired one", async () => {
+  test("[CD1] is not served under any other URL: one for another document, tenant or audience, one with a bearer token, or an expired one", async () => {
     const id = await storeCanvas()
     const bearer = await issueToken(
       { tenant: "cv", user: "ada", expires: nowSeconds() + 60, token: nanoid(), issued: nowSeconds() },
@@ -71,10 +71,10 @@ describe("a document", () => {
     }
     expect(await call(canvasPath(id, await signCanvas(id, { seconds: -60 })))).toEqual(refusal(403, "link_expired"))
     expect(await call(canvasPath(id, await signCanvas(id, { tenant: "other" })))).toEqual(refusal(404, "asset_unknown"))
-    // An uploaded file is never served as a document, whatever its content.
+    // An uploaded file must never be served as a document, whatever its content is.
     const uploaded = await storeCanvas("<h1>Plan</h1>", "file")
     expect(await call(canvasPath(uploaded, await signCanvas(uploaded)))).toEqual(refusal(404, "asset_unknown"))
-    // The token isn't valid as a user's token.
+    // The token in the URL isn't valid as a user's token.
     expect((await call("/v1/sessions", { token: await signCanvas(id) })).status).toBe(401)
   })
 
@@ -144,7 +144,7 @@ describe("the injected script", () => {
     ["<frame\f>", "<x-frame\f>"],
     ["<h:iframe srcdoc=x>", "<x-h:iframe srcdoc=x>"],
     ["<!ENTITY e '&#60;iframe'>", "<x-!ENTITY e '&#60;iframe'>"],
-    // This document ends inside a tag name, which later markup could complete.
+    // This document ends inside a tag name, which markup that follows could complete.
     ["<p>x</p><ifr", "<p>x</p><x-ifr"],
     ["<p>x</p><", "<p>x</p><x-"],
   ])("[CD3] %j is blocked", (html, hardened) => {

@@ -1,4 +1,7 @@
-/** card-actions.test.ts: buttons and forms of cards: a click makes one call, with arguments from the stored result. */
+/**
+ * card-actions.test.ts: tests the buttons and forms of cards. A click must make one call, with arguments from the
+ * stored result.
+ */
 
 import { env } from "cloudflare:test"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
@@ -58,7 +61,9 @@ const ROOM_CARD = {
   samples: [{ rooms: [{ name: "Sea" }] }],
 }
 
-/** The version of the card that a result would be shown with now. The isolate caches the tenant's cards for a second. */
+/**
+ * Returns the version of the card that would show a new result now. The isolate caches the tenant's cards for a second.
+ */
 const findCard = (): Promise<string | null> => findTenantCard(env, CLAIMS.tenant, ORDER.for, { text: "any" })
 const findRoomCard = (): Promise<string | null> => findTenantCard(env, CLAIMS.tenant, ROOM_CARD.for, { rooms: [] })
 
@@ -74,7 +79,7 @@ beforeAll(async () => {
   await vi.waitFor(async () => expect(await findRoomCard()).toMatch(/^rooms@/), WAIT)
 })
 
-// Other files of this isolate use the tool, too.
+// Other test files in this isolate use the tool too.
 afterAll(async () => {
   const token = await roleToken(CLAIMS.tenant, "root", "admin")
   for (const name of ["order", "rooms"])
@@ -85,7 +90,7 @@ afterAll(async () => {
 
 let cards = 0
 
-/** Shows the card of a result in a new session. Returns the id of its call. */
+/** Shows a result's card in a new session. Returns the session, and the id of the call. */
 async function showCard(): Promise<{
   readonly id: string
   readonly client: TestClient
@@ -113,7 +118,7 @@ function click(client: TestClient, id: string, action: ActionClick, content = ""
 }
 
 describe("a click in a list", () => {
-  test("[KA2] [KA3] makes the call of its item, once for each item, in an imported copy, too", async () => {
+  test("[KA2] [KA3] makes the call for its item, once per item, and so does a click in an imported copy", async () => {
     const id = await freshSession("act")
     const client = await connect(id)
     const names = ["Sea", "Garden"].map((name) => `${name}${++cards}`)
@@ -169,7 +174,7 @@ describe("a click", () => {
     await expectSame(id, client)
   })
 
-  test("[KA3] with the same id has no further effect, and with another id is refused once it has been done", async () => {
+  test("[KA3] with the same id has no further effect, and with another id is refused once the action has been performed", async () => {
     const { client, call_id } = await showCard()
     const action = { call_id, name: "buy", fields: { count: 1 } }
     click(client, "c1", action)
@@ -184,7 +189,7 @@ describe("a click", () => {
     expect([...client.messages.values()].filter(({ mode }) => mode === "action")).toHaveLength(1)
   })
 
-  test("[KA3] stays done in an imported copy", async () => {
+  test("[KA3] is still recorded in an imported copy", async () => {
     const { id, client, call_id } = await showCard()
     const action = { call_id, name: "buy", fields: { count: 1 } }
     click(client, "c1", action)
@@ -198,12 +203,12 @@ describe("a click", () => {
     const other = await connect(copy)
     click(other, "c2", action)
     expect(await untilRefused(other, "c2")).toMatchObject({ code: "action_refused", fields: { because: "done" } })
-    // Another action of the same card hasn't been done.
+    // Another action of the same card hasn't been performed.
     click(other, "c3", { call_id, name: "more", fields: { count: 1 } })
     expect(toolsIn(await other.untilEnd("c3"))).toMatchObject([{ name: "probe_json" }])
   })
 
-  test("[KA3] a repeatable action can be done again", async () => {
+  test("[KA3] can perform a repeatable action again", async () => {
     const { client, call_id } = await showCard()
     for (const id of ["c1", "c2"]) {
       click(client, id, { call_id, name: "more", fields: { count: 1 } })
@@ -238,7 +243,7 @@ describe("a click", () => {
     expect(refused).toMatchObject({ code: "action_refused" })
   })
 
-  test("[KA4] approval rules apply, and a denied click can be repeated", async () => {
+  test("[KA4] is subject to approval rules, and can be repeated if it was denied", async () => {
     const { client, call_id } = await showCard()
     for (const [id, decision, status] of [
       ["c1", "deny", "failed"],
@@ -277,7 +282,7 @@ describe("a click", () => {
     })
   })
 
-  test("[KA6] over HTTP is accepted only from the owner", async () => {
+  test("[KA6] is accepted over HTTP only from the owner", async () => {
     const { id, call_id } = await showCard()
     const body = JSON.stringify({ id: "h1", content: "", action: { call_id, name: "more", fields: { count: 1 } } })
     const otherToken = await roleToken(CLAIMS.tenant, "eve", "member")

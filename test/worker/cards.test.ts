@@ -1,4 +1,4 @@
-/** cards.test.ts: setting a tenant's cards, the results that cue them, and where their templates are served. */
+/** cards.test.ts: tests how a tenant's cards are set, which results cue them, and where their templates are served. */
 
 import { describe, expect, test } from "vitest"
 import search from "../../shared/card/templates/search.json"
@@ -14,7 +14,7 @@ async function send(tenant: string, method: string, path: string, body?: unknown
   return await request(path, { method, token, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
 }
 
-/** A card for the tool `probe_data`, which returns `{text}`. */
+/** Returns a card for the tool `probe_data`, whose result is `{text}`. */
 const note = (title: string) => ({
   for: "probe_data",
   title,
@@ -55,7 +55,7 @@ describe("the routes of cards", () => {
     ])
   })
 
-  test("[CV1] a template that isn't valid is refused with a pointer to the fault, and sets nothing", async () => {
+  test("[CV1] an invalid template is refused with a pointer to the fault, and no card is set", async () => {
     const wrong = { ...search, view: [{ id: "root", component: "Text", text: { path: "/nothing" } }] }
     expect(await send("cv-bad", "PUT", "/v1/cards/hits", wrong)).toMatchObject({
       status: 422,
@@ -129,7 +129,7 @@ describe("a template", () => {
 })
 
 describe("a result", () => {
-  test("[CV10] cues the card of its tool at once, and keeps the version with which it was cued", async () => {
+  test("[CV10] cues its tool's card at once, and keeps the version of the card that it cued", async () => {
     const id = await freshSession("card")
     const before = await showCard(id, "q0", "no card yet")
     expect(before.segments.map(({ type }) => type)).not.toContain("rich")
@@ -151,7 +151,7 @@ describe("a result", () => {
     await send(CLAIMS.tenant, "DELETE", "/v1/cards/note")
   })
 
-  test("[CV12] an export names the version, an import shows it again, and Markdown has its contents", async () => {
+  test("[CV12] keeps its card's version in an export and an import, and has the card's contents in Markdown", async () => {
     const { revision } = (await send(CLAIMS.tenant, "PUT", "/v1/cards/note", note("My note"))).json
     const id = await freshSession("card-export")
     await expect
@@ -171,7 +171,7 @@ describe("a result", () => {
     await send(CLAIMS.tenant, "DELETE", "/v1/cards/note")
   })
 
-  test("[CV11] cards are part of an export of the tenant, with the versions that messages show", async () => {
+  test("[CV11] is exported with the tenant, with the versions of cards that messages show", async () => {
     await registerUser("cv-from", "boss", "owner")
     const old = (await send("cv-from", "PUT", "/v1/cards/note", note("Old"))).json.revision
     const current = (await send("cv-from", "PUT", "/v1/cards/note", note("New"))).json

@@ -1,4 +1,4 @@
-/** context.test.ts: the model's context of a long session. */
+/** context.test.ts: tests the model's context in a long session. */
 
 import { describe, expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
@@ -37,7 +37,7 @@ describe("the model's context", () => {
     createMessage({ id: words, role: "user", exchange_id: words, timestamp: TIME, words })
   const trailed = `{"a":1}\n\n${createCardTrailer("t_1")}`
 
-  test("[TU6] earlier turns are sent without spans, escapes, trailers and ephemeral rows; this turn's results verbatim", () => {
+  test("[TU6] earlier turns are sent without spans, escapes, trailers and ephemeral rows; this turn's results are sent verbatim", () => {
     const earlier = answerOf(
       callOf("t"),
       startOf(),
@@ -65,7 +65,7 @@ describe("the model's context", () => {
     ])
   })
 
-  test("[DR14] media is sent back as notes, where it was named and with the result of the call that attached it", () => {
+  test("[DR14] media is sent back as notes, both where it was named and with the result of the call that attached it", () => {
     const [chart, voice] = [
       { id: "c1", kind: "image", mime_type: "image/png", label: "chart.png", size: 9 },
       { id: "v1", kind: "audio", mime_type: "audio/wav", label: "v.wav", size: 9 },
@@ -101,7 +101,7 @@ describe("the model's context", () => {
   })
 
   test("[TU6] the context fits the budget in whole turns, newest first, and reads no more than it needs", () => {
-    const words = "x".repeat(MODEL_CONTEXT_TOKENS) // a quarter of the budget
+    const words = "x".repeat(MODEL_CONTEXT_TOKENS) // This is a quarter of the budget.
     const messages = Array.from({ length: 40 }, (_, i) =>
       i % 2 === 0 ? userMessage(`${i} ${words}`) : answerOf({ type: "text_delta", delta: `answer ${i}` }),
     )
@@ -131,7 +131,7 @@ describe("the model's context", () => {
 ${createCardTrailer("t_1")}`
     const now = answerOf({ type: "step_start" }, callOf("t"), startOf(), resultOf(long, "t_1"))
     const context = contextFor(now, 1, chainMessages([question]))
-    expect(context.map((one) => one.role)).toEqual(["user", "assistant", "tool"])
+    expect(context.map((message) => message.role)).toEqual(["user", "assistant", "tool"])
     const [, , result] = context
     expect(result?.role === "tool" && result.result.endsWith(createCardTrailer("t_1"))).toBe(true)
   })
@@ -145,7 +145,7 @@ ${createCardTrailer("t_1")}`
     ])
     const context = contextFor(answerOf(...steps), 1, chainMessages([userMessage("now")]))
     expect(JSON.stringify(context)).toContain("left_out")
-    expect(context.filter((one) => one.role === "tool")).toHaveLength(4)
+    expect(context.filter((message) => message.role === "tool")).toHaveLength(4)
   })
 
   test("[TU6] a turn that can't fit is reported", () => {

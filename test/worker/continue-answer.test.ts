@@ -1,4 +1,7 @@
-/** continue-answer.test.ts: continuing an answer that was stopped within its text, with real workerd and SQLite. */
+/**
+ * continue-answer.test.ts: tests how an answer that was stopped within its text is continued, with real workerd and
+ * SQLite.
+ */
 
 import { evictDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -25,7 +28,7 @@ import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.t
 
 const freshSession = (): Promise<string> => fresh("cont")
 
-/** Asks, and stops the answer once it shows `shown`. */
+/** Asks a question, and stops the answer once it shows the text `shown`. */
 async function stopAfter(client: TestClient, question: string, shown: string): Promise<WireMessage> {
   const { id } = await beginTurn(client, "q1", question)
   await client.untilTrue(() => textIn(client.messages.get(id)).endsWith(shown))
@@ -41,7 +44,7 @@ async function continueAnswer(id: string, client: TestClient, stopped: WireMessa
 }
 
 describe("continuing", () => {
-  test("[WR1] a stopped answer continues in its last text, as another version; each client and history show the same", async () => {
+  test("[WR1] a stopped answer continues from its last text, as another version, and each client shows the same as history", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const steps = [
@@ -65,7 +68,7 @@ describe("continuing", () => {
     expect(textIn((await pageOf(id)).messages.at(-1))).toBe("|One two thr")
   })
 
-  test("[WR1] an answer whose stream broke off continues, too, and its finished calls aren't repeated", async () => {
+  test("[WR1] an answer whose stream broke off continues too, and its completed calls aren't repeated", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const steps = [[call("weather", { location: "Oslo" })], [say("In Oslo, "), fault("model_cut_off")], [say("mild.")]]
@@ -117,7 +120,7 @@ describe("continuing", () => {
   })
 })
 
-describe("the seam", () => {
+describe("where the texts are joined", () => {
   test.each([
     ["One two ", "three", "three"],
     ["One two ", " three", "three"],

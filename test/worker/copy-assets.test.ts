@@ -1,4 +1,7 @@
-/** copy-assets.test.ts: listing, sealing and copying of assets in exports and imports, with a real SQLite and bucket. */
+/**
+ * copy-assets.test.ts: tests how assets are listed, sealed and copied in exports and imports, with real SQLite and a
+ * real bucket.
+ */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -23,13 +26,13 @@ import { assetOf, putAsset, keyOf, PNG } from "./sample-assets.ts"
 
 const freshSession = (): Promise<string> => fresh("car")
 
-/** An answer that names a file, another message, a canvas of the session and a framed origin. */
+/** The text of an answer that names a file, another message, a canvas of the session and a framed origin. */
 const ANSWER_DELTAS = [
   "[[reply_to:q1]]See:\n\nMEDIA:/media/named\n\n",
   '[embed ref="doc" title="Plan" /]\n\n[embed url="https://frames.example.com/a" /]\n\nDone.',
 ]
 
-/** Fills a session with assets that are referenced in every way, and returns its messages. */
+/** Fills a session with assets that are referenced in every possible way. Returns the session's messages. */
 async function fillSession(id: string): Promise<readonly WireMessage[]> {
   const sent = await putAsset(id, assetOf("sent", { label: "A [plan].png" }))
   const named = await putAsset(id, assetOf("named"))
@@ -208,7 +211,7 @@ describe("a sealed import", () => {
     const [from, to] = [await freshSession(), await freshSession()]
     const before = await fillSession(from)
     const text = await exportOf(from)
-    // The state after the process died: it had copied the first asset and reserved the second.
+    // Restore the state of a process that died after it had copied the first asset and reserved the second.
     await runInDurableObject(sessionOf(to), (_object, state) => {
       const staging = createStagedRows(state.storage.sql)
       const records = recordsIn(text)
@@ -234,7 +237,7 @@ describe("a sealed import", () => {
     await expect.poll(progressOf, { timeout: 5_000, interval: 300 }).toBe("done")
     expect(toComparable((await pageOf(to)).messages)).toBe(toComparable(before))
     expect(await bytesIn(to, "named")).toBe(PNG.byteLength)
-    // This asset already existed, so it was not copied again.
+    // This asset already existed, so it must not be copied again.
     expect(await bytesIn(to, "sent")).toBeNull()
   })
 

@@ -24,7 +24,7 @@ describe("calls of tools", () => {
     return /"type":"tool".*?"status":"(\w+)"/.exec(client.texts.join("\n"))?.[1]
   }
 
-  test("[CM1] a call of a tool that only reads is stored and shown with its result", async () => {
+  test("[CM1] a call of a read-only tool is stored and shown together with its result", async () => {
     expect(await firstStatus("weather", { location: "Oslo" })).toBe("ok")
   })
 
@@ -51,7 +51,7 @@ test("[CM2] [FT3] a turn calls the directory twice and writes 7 rows there, 3 of
       return listed.sessions.some(({ running }) => running)
     }
     let turns = 0
-    // The first turn begins a batch of usage and creates the word index.
+    // The first turn also begins a batch of usage and creates the word index.
     for (const rowsWritten of [11, 7]) {
       await takeCost()
       socket.send(JSON.stringify({ type: "send", id: `q${rowsWritten}`, content: "/bench deltas=20 tools=1" }))

@@ -2,7 +2,7 @@
  * counted-objects.ts: counts the cost of an operation: requests to objects, rows read and written, and alarms set.
  *
  * The Worker and all objects share an environment whose namespaces count every call to a stub. Every cursor of every
- * object's database is kept, and the rows that it read and wrote are counted at the end.
+ * object's database is kept, and at the end the rows that the cursors have read and written are counted.
  */
 
 import { createExecutionContext, env, runInDurableObject, waitOnExecutionContext } from "cloudflare:test"
@@ -16,7 +16,7 @@ export type ObjectClass = (typeof CLASSES)[number]
 export interface ObjectCost {
   readonly requests: number
   readonly rowsRead: number
-  /** Rows of tables and indexes. Setting an alarm counts as one row. */
+  /** Number of rows written to tables and indexes. Setting an alarm counts as one row. */
   readonly rowsWritten: number
 }
 
@@ -24,7 +24,7 @@ export type Cost = Readonly<Partial<Record<ObjectClass, ObjectCost>>>
 
 export interface CountedDeployment {
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** Returns the cost of everything since the last call, without classes that did nothing. */
+  /** Returns the cost of everything since the last call. Classes whose objects did nothing are omitted. */
   takeCost(): Promise<Cost>
   /** Returns the size of an object's database, in bytes. */
   readSize(objectClass: ObjectClass, name: string): Promise<number>
@@ -32,7 +32,10 @@ export interface CountedDeployment {
 
 type AnyMethod = (this: object, ...args: unknown[]) => unknown
 
-/** Runs `work` with counted objects. Meanwhile, all objects of this file's isolate use the counting environment. */
+/**
+ * Runs `work` with counted objects. Meanwhile, all objects in the isolate of this test file use the counting
+ * environment.
+ */
 export async function withCountedObjects(work: (deployment: CountedDeployment) => Promise<void>): Promise<void> {
   const requests = new Map<ObjectClass, number>()
   const known = new Map<string, ObjectClass>()

@@ -1,7 +1,9 @@
 /**
- * delete-agents.ts: set-up of the worker project. Deletes the agents that a file has added to the default tenant.
+ * delete-agents.ts: a setup file of the worker project. It deletes the agents that a test file has added to the default
+ * tenant.
  *
- * Several files share an isolate and its tenants, and a tenant can have up to `MAX_AGENTS` agents.
+ * This is necessary because several test files share an isolate and its tenants, and a tenant can have only
+ * `MAX_AGENTS` agents.
  */
 
 import { env } from "cloudflare:test"

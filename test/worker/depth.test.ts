@@ -1,4 +1,7 @@
-/** depth.test.ts: deeply nested JSON from models, producers, files and clients can be stored, rendered and exported. */
+/**
+ * depth.test.ts: tests that deeply nested JSON from models, producers, files and clients can be stored, rendered and
+ * exported, or is refused.
+ */
 
 import { evictDurableObject, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -21,7 +24,7 @@ function measureJsonDepth(text: string): number {
   return deepest
 }
 
-/** Returns an answer with one call, as records. `result` is the data of the call. */
+/** Returns the records of an answer with one call. `result` is the data in the call's result. */
 function recordsWith(args: unknown, result: unknown, card?: string): string {
   const base = { responseId: "answer", turnId: "turn" }
   return toJsonl(
@@ -101,7 +104,7 @@ describe("deep JSON is stored to a bounded depth", () => {
     await importFile(id, recordsWith("{}", { a: 1 }, "weather_1"))
     await runInDurableObject(sessionOf(id), (_object, state) => {
       state.storage.sql.exec("UPDATE tool_calls SET args = ?, result = ?", nestObjects(5_000), nestObjects(30_000))
-      // An import uses no seq, so a resume from 0 would send nothing.
+      // Set seqs, because an import uses none, so that a resume from 0 would send nothing.
       state.storage.sql.exec("UPDATE transcript SET seq = pos")
     })
     await evictDurableObject(sessionOf(id))

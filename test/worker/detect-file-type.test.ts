@@ -1,4 +1,4 @@
-/** detect-file-type.test.ts: detection of a file's type from its first bytes. */
+/** detect-file-type.test.ts: tests how a file's type is detected from its first bytes. */
 
 import { describe, expect, test } from "vitest"
 import { detectFileType } from "../../worker/asset/detect-file-type.ts"
@@ -11,7 +11,7 @@ const ogg = (codec: string, ...before: readonly number[]) =>
   file(100, "OggS", 0, 2, ...Array.from({ length: 20 }, (_, i) => i), 1, 30, ...before, codec)
 const ebml = (type: string, ...more: readonly (string | number)[]) =>
   file(400, 0x1a, 0x45, 0xdf, 0xa3, 0x9f, 0x42, 0x86, 0x81, 1, 0x42, 0x82, 0x80 + type.length, type, ...more)
-/** Returns an MP4 with its header first. `next` is its next track number. */
+/** Returns an MP4 file whose header comes first. `next` is the next track number in the header. */
 const mp4 = (next: number, ...handlers: readonly string[]) => {
   const boxes = handlers.flatMap((handler) => ["trak....hdlr", 0, 0, 0, 0, 0, 0, 0, 0, handler])
   const header = ["mvhd", ...Array.from({ length: 99 }, () => 0), next]

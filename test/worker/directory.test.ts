@@ -1,4 +1,4 @@
-/** directory.test.ts: a user's directory of sessions. */
+/** directory.test.ts: tests a user's directory of sessions. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { afterEach, expect, test, vi } from "vitest"
@@ -14,7 +14,7 @@ afterEach(() => {
 test("[DI1] lists a user's own sessions, most recently used first, titled by their first message", async () => {
   const token = await tokenOf("list", "ada")
   const [one, two] = [await makeSession(token), await makeSession(token, "Named")]
-  // In the same millisecond, both would be equally recent.
+  // Wait for the next millisecond. Otherwise, both sessions would be equally recent.
   const created = Date.now()
   await expect.poll(() => Date.now()).toBeGreaterThan(created)
   await call(`/v1/sessions/${one}/messages`, { method: "POST", token, body: '{"content":"/say  first\\nwords"}' })
@@ -48,7 +48,7 @@ test("[DI2] reading or touching an unknown user's directory writes nothing", asy
   expect(await tablesOf(stub)).toEqual([])
 })
 
-test("[DI3] adding is idempotent; a touch only moves the time forward, keeps the title if it has none, and adds no session", async () => {
+test("[DI3] adding is idempotent; a touch only moves the time forward, keeps the title if it names none, and adds no session", async () => {
   const stub = env.DIRECTORY.getByName("acme:grace")
   await stub.addSession("s1", "One", 100)
   await stub.recordActivity("s1", 300)
@@ -117,7 +117,7 @@ test("[DI4] the first and the last page cost the same with 100,000 sessions as w
   expect(await rowsRead(100_000)).toEqual(await rowsRead(200))
 })
 
-/** Adds sessions to a user's directory, and returns the user's token. `count` sessions share one time of activity. */
+/** Adds `count` sessions with the same time of activity to a user's directory. Returns the user's token. */
 async function fillDirectory(user: string, count: number): Promise<string> {
   const stub = env.DIRECTORY.getByName(`pages:${user}`)
   await runInDurableObject(stub, async (object) => {
@@ -233,6 +233,6 @@ test("[AU8] a session is notified of revocations until its longest token expires
   await stub.authorizeSocket(createClaims("three", 6000), "s3")
   expect((await readHeld()).holders).toMatchObject([{ session: "s1" }, { session: "s3" }])
   await stub.revokeTokens(createClaims("four", 6000), false)
-  // Numbers are never reused, so a deleted revocation can't hide a later one.
+  // Numbers are never reused, so that a deleted revocation can't hide a later one.
   await expect.poll(async () => (await readHeld()).holders).toMatchObject([{ told: 2 }, { told: 2 }])
 })

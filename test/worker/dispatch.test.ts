@@ -1,4 +1,4 @@
-/** dispatch.test.ts: one tool call from its start to its end, whatever the tool does. */
+/** dispatch.test.ts: tests a tool call from its start to its end, whatever the tool does. */
 
 import { describe, expect, test } from "vitest"
 import { MAX_RESULT_BYTES } from "../../shared/limits.ts"
@@ -9,7 +9,7 @@ import { createCardTrailer, type ToolResult, type Tool, type ToolContext, toolRe
 import { answerOf, callOf, startOf, TIMES } from "../support/turn.ts"
 import { saveNothing } from "./tools.ts"
 
-/** Returns a result that the types do not allow a tool to return. */
+/** Casts text to a result, because the types do not allow a tool to return such text. */
 const asToolResult = (text: string): ToolResult => text as ToolResult
 
 describe("tools", () => {
@@ -54,7 +54,7 @@ describe("tools", () => {
       throw new Error("no luck")
     })
     expect(result).toMatchObject({ status: "failed", card: null, error: { code: "tool_failed" } })
-    // The message may contain URLs and keys, so the model must not see it.
+    // The model must not see the error's message, because it may contain URLs and keys.
     expect(JSON.stringify(result)).not.toContain("no luck")
   })
 
@@ -123,11 +123,11 @@ describe("tools", () => {
     abort.abort(new Error("stopped"))
     expect(await result).toMatchObject({ status: "interrupted" })
     resolve()
-    // The asset isn't even requested: `saveNothing` would throw.
+    // The tool doesn't even get to save the asset, because `saveNothing` would throw.
     expect(await over).toEqual(new Error("stopped"))
   })
 
-  test("[TU7] output streams, and the iterable's return value is the result", async () => {
+  test("[TU7] output is streamed, and the iterable's return value is the result", async () => {
     const result = await runTool(async function* () {
       yield "one "
       yield "two \ud83d"
@@ -137,7 +137,7 @@ describe("tools", () => {
     expect(result).toMatchObject({ status: "ok", progress: ["one ", "two ", "😀 "], result: '{"done":true}' })
   })
 
-  test("[TU7] `{error}` is a failed call; a card's payload with an error field is a card", async () => {
+  test("[TU7] `{error}` makes a call fail; a card's payload with an error field is still a card", async () => {
     expect(await runTool(() => ({ error: "City not found" }))).toMatchObject({
       status: "failed",
       error: { code: "tool_failed", message: "City not found" },

@@ -1,4 +1,7 @@
-/** erase-agents.test.ts: erasing a session also erases agent sessions and notifies waiting callers. */
+/**
+ * erase-agents.test.ts: tests that erasing a session also erases the sessions of asked agents, and notifies waiting
+ * callers.
+ */
 
 import { runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
@@ -7,7 +10,7 @@ import { tablesOf } from "./http.ts"
 import { askAgent } from "./agents.ts"
 import { freshSession, pause, say, script, toolsIn } from "./session-helpers.ts"
 
-/** Waits until this session has asked another one, and returns that session. */
+/** Waits until a session has asked another session. Returns the asked session's id. */
 async function findAskedSession(id: string): Promise<string> {
   const readRows = () =>
     runInDurableObject(sessionOf(id), (_object, { storage }) =>
@@ -21,7 +24,7 @@ async function findAskedSession(id: string): Promise<string> {
 const waitForAnswer = (id: string) =>
   expect.poll(async () => (await pageOf(id)).messages[1]?.segments.length ?? 0).toBeGreaterThan(0)
 
-test("[RT10] the sessions of asked agents are erased, too, at any depth, and nothing reappears", async () => {
+test("[RT10] the sessions of asked agents are erased too, at any depth, and nothing reappears", async () => {
   const id = await freshSession("gone")
   const client = await connect(id)
   const weatherScript = script([say("w "), pause(900), say("late")])
@@ -35,7 +38,7 @@ test("[RT10] the sessions of asked agents are erased, too, at any depth, and not
   for (const one of [id, middle, last]) expect(await tablesOf(sessionOf(one))).toEqual([])
 })
 
-test("[RT10] erasing an agent's session alone keeps the others, and notifies the waiting caller", async () => {
+test("[RT10] erasing only an agent's session leaves the other sessions, and notifies the waiting caller", async () => {
   const id = await freshSession("alone")
   const client = await connect(id)
   const agentScript = script([say("r "), pause(4_000), say("late")])

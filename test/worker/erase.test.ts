@@ -1,4 +1,4 @@
-/** erase.test.ts: a session's title, its erasure by its owner, and its running mark in the directory. */
+/** erase.test.ts: tests a session's title, its erasure by its owner, and its running mark in the directory. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
@@ -27,7 +27,7 @@ async function untilShown(id: string, token: string): Promise<void> {
   await expect.poll(async () => (await pageOf(id, token)).messages.at(-1)?.segments.length).toBeGreaterThan(0)
 }
 
-/** Longer than any delay below, in milliseconds. */
+/** A time that is longer than any delay in these tests, in milliseconds. */
 const LATE_MS = 900
 const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
@@ -119,7 +119,7 @@ describe("an erased session", () => {
     await sleep(LATE_MS)
     expect(await readStoredState(id)).toEqual({ tables: [], alarm: null })
 
-    // The same again, but a new session with the same id is created at once.
+    // Repeat this, but create a new session with the same id at once.
     const again = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id, title: "New" }) })
     expect(again.status).toBe(201)
     await sendMessage(id, token, messageText)
@@ -174,10 +174,10 @@ describe("an erased session", () => {
   test("[RT11] an erasure that failed half-way is removed from the directory when it is repeated", async () => {
     const token = await tokenOf("era", "half")
     const id = await makeSession(token)
-    // Erased, but the process died before it updated the directory.
+    // Erase the session as a process does that dies before it has updated the directory.
     await runInDurableObject(objectOf(id), (_object, { storage }) => storage.deleteAll())
     await evictDurableObject(objectOf(id))
-    expect((await listOf(token)).map((one) => one.id)).toEqual([id])
+    expect((await listOf(token)).map((session) => session.id)).toEqual([id])
     expect((await deleteSession(id, token)).status).toBe(204)
     expect(await listOf(token)).toEqual([])
     expect(await tablesOf(objectOf(id))).toEqual([])
@@ -185,7 +185,7 @@ describe("an erased session", () => {
 })
 
 describe("running turns", () => {
-  const listRunning = async (token: string) => (await listOf(token)).map((one) => one.running)
+  const listRunning = async (token: string) => (await listOf(token)).map((session) => session.running)
 
   test("[DI5] a session is marked in the directory from the beginning to the end of its last turn", async () => {
     const token = await tokenOf("era", "run")
@@ -240,7 +240,7 @@ describe("running turns", () => {
     expect(await listRunning(token)).toEqual([true])
     marking.mockRestore()
     expect(await runDurableObjectAlarm(objectOf(id))).toBe(true)
-    // The alarm waits for the mark, so a kill in between repeats the alarm.
+    // The alarm waits until the mark is stored, so that the platform repeats the alarm after a kill in between.
     expect(await listRunning(token)).toEqual([false])
     expect((await readStoredState(id)).alarm).toBeNull()
   })

@@ -1,4 +1,4 @@
-/** export.test.ts: exports of a session as JSONL: whole, in part, sealed, and read back. */
+/** export.test.ts: tests exports of a session as JSONL: complete, partial and sealed ones, and reading them back. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -47,10 +47,12 @@ describe("an export", () => {
       const record = parseRecord(JSON.parse(line))
       return record.ok ? assembler.addRecord(record.value, n) : []
     })
-    const messages = [...assembled, ...assembler.end()].flatMap((one) => (one.kind === "message" ? [one.message] : []))
+    const messages = [...assembled, ...assembler.end()].flatMap((item) =>
+      item.kind === "message" ? [item.message] : [],
+    )
     for (const shown of (await pageOf(id)).messages) {
       const found = messages.find((message) => message.id === shown.id)
-      // A trace id belongs to the server that ran the turn.
+      // Ignore the trace, because a trace id belongs to the server that ran the turn.
       const { versions: _, version: __, trace: _____, ...rest } = shown
       const { versions: ___, version: ____, ...back } = messageToWire(found ?? ({} as never))
       expect(toCanonicalJson(back)).toBe(toCanonicalJson(rest))
@@ -106,7 +108,7 @@ describe("an export", () => {
     expect(headings).toEqual(
       messages.map(({ role, timestamp }) => `## ${role === "user" ? "User" : "Assistant"} · ${timestamp}`),
     )
-    // It does not contain the inactive version.
+    // The Markdown must not contain the inactive version.
     expect(response.text).not.toContain("/script")
     expect(response.text).toContain("```text\n/say edited\n```")
     for (const segment of messages[1]?.segments ?? []) {

@@ -1,4 +1,6 @@
-/** external-again.test.ts: an external producer that reconnects, disappears, sends invalid lines, or has no access. */
+/**
+ * external-again.test.ts: tests external producers that reconnect, disappear, send invalid lines, or have no access.
+ */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -46,7 +48,7 @@ const SAMPLE = [
   END,
 ]
 
-/** Returns the answer that the sample produces when it is sent in one request. */
+/** Returns the answer that results if the sample is sent in one request. */
 async function readSampleAnswer(): Promise<string> {
   const id = await freshSession()
   await postRecords(id, numberRecords("r1", ...SAMPLE))
@@ -74,14 +76,14 @@ describe("reconnecting", () => {
       const n = Number((await readState(id, "r1")).json["n"])
       expect(n).toBeLessThanOrEqual(at)
       if (at % 2 === 0) await evictDurableObject(sessionOf(id))
-      // This overlaps with accepted records, each of which takes effect once.
+      // Repeat some accepted records, each of which must take effect only once.
       const second = await postRecords(id, records.slice(Math.max(n - 2, 0)), "?responseId=r1")
       expect(second.json).toMatchObject({ n: records.length, status: "completed", skipped: 0 })
       expect(await shownIn(id), `cut after ${at}`).toBe(whole)
     }
   })
 
-  test("[EX9] the `n` of an answer's last record is stored with the record's effect, and returned on request and in each response", async () => {
+  test("[EX9] the `n` of an answer's last record is stored together with the record's effect, and is returned on request and in each response", async () => {
     const id = await freshSession()
     const some = await postRecords(id, numberRecords("r1", text("a"), text("b"), text("c")), "?responseId=r1")
     expect(some).toMatchObject({ status: 200, json: { responseId: "r1", n: 3, status: "running", applied: 3 } })
@@ -142,7 +144,7 @@ describe("a producer that disappears", () => {
 
   const alarmOf = (id: string) => runInDurableObject(sessionOf(id), (_object, { storage }) => storage.getAlarm())
 
-  test("[EX8] [EX14] its deadline is at most a minute away, is stored in its row, and is enforced by the next process", async () => {
+  test("[EX8] [EX14] has a deadline that is at most a minute away, is stored in the answer's row, and is enforced by the next process", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await postRecords(id, numberRecords("r1", text("Half"), callStart("c1")))
@@ -153,7 +155,7 @@ describe("a producer that disappears", () => {
     )
     expect(deadline - Date.now()).toBeGreaterThan(40_000)
     expect(deadline - Date.now()).toBeLessThan(60_000)
-    // An early alarm only sets the next one, for the deadline.
+    // An alarm that fires early only sets the next alarm, for the deadline.
     await runDurableObjectAlarm(sessionOf(id))
     expect((await readState(id, "r1")).json["status"]).toBe("running")
     expect(await alarmOf(id)).toBe(deadline)
@@ -191,7 +193,7 @@ describe("a producer that disappears", () => {
     await request.end()
   })
 
-  test("[EX8] [EX14] any sign of life, even an empty line, extends it, and is rarely written", async () => {
+  test("[EX8] [EX14] has its deadline extended by anything that it sends, even an empty line, with few writes", async () => {
     const id = await freshSession()
     await postRecords(id, numberRecords("r1", text("Half")))
     await silenceOf(id, 1_000)
@@ -312,7 +314,7 @@ describe("an external answer in its session", () => {
     const id = await freshSession()
     const directory = env.DIRECTORY.getByName(`${CLAIMS.tenant}:${CLAIMS.user}`)
     await directory.addSession(id, "", Date.now())
-    const isRunning = async () => (await directory.listSessions(200)).find((one) => one.id === id)?.running
+    const isRunning = async () => (await directory.listSessions(200)).find((session) => session.id === id)?.running
     await postRecords(id, numberRecords("r1", text("a")))
     await expect.poll(isRunning).toBe(true)
     await postRecords(id, [{ ...END, n: 2 }], "?responseId=r1")
@@ -365,7 +367,7 @@ describe("access", () => {
     expect(await rowsIn(own)).toEqual(rows)
   })
 
-  test("[EX11] the object checks again: claims of another user, session or scope are refused", async () => {
+  test("[EX11] the object repeats the check, and refuses claims of another user, session or scope", async () => {
     const id = await freshSession()
     const outside = { ...CLAIMS, scope: "external", session: id } as const
     const unknown = { ok: false, fault: { reason: "session_unknown" } }

@@ -1,4 +1,7 @@
-/** external-agents.test.ts: a program answers agents' questions. Each reaches one program, and no restart loses it. */
+/**
+ * external-agents.test.ts: tests agents whose questions a program answers. Each question must reach one program, and a
+ * restart must not lose it.
+ */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -12,7 +15,7 @@ import { createKey, createTenant } from "./tenant-access.ts"
 const AGENT = { description: "Reads the code.", prompt: "-", answered_by: "program" }
 
 let count = 0
-/** Configures an external agent of the default tenant under a name that no other test uses. */
+/** Creates an external agent under a name that no other test uses. */
 async function freshAgent(tenant = "acme"): Promise<string> {
   count += 1
   const name = `coder${count}`
@@ -22,7 +25,7 @@ async function freshAgent(tenant = "acme"): Promise<string> {
   return name
 }
 
-/** Creates a session of an agent for the default user. */
+/** Creates a session with an agent, for the default user. */
 async function sessionWith(agent: string): Promise<string> {
   const id = await freshSession("before")
   const session = `${id}-${agent}`
@@ -136,7 +139,7 @@ describe("an agent that asks", () => {
 })
 
 describe("delivery", () => {
-  test("[EA4] each question goes to one program, whether the program is already waiting or requests it later", async () => {
+  test("[EA4] each question goes to one program, whether that program is already waiting or requests the question later", async () => {
     const agent = await freshAgent()
     const [one, two] = [await sessionWith(agent), await sessionWith(agent)]
     const waiting = [takeQuestion(agent, 20), takeQuestion(agent, 20)]
@@ -146,12 +149,12 @@ describe("delivery", () => {
     const taken = await Promise.all(waiting)
     expect(taken.map((question) => question?.text).sort()).toEqual(["First", "Second"])
     expect(await takeQuestion(agent)).toBeNull()
-    // A repeated offer doesn't bring a claimed question back.
+    // Offering the questions again must not bring back a claimed question.
     await runDurableObjectAlarm(sessionOf(one))
     expect(await takeQuestion(agent)).toBeNull()
   })
 
-  test("[EA4] a restart of the session and of the tenant's object loses no question", async () => {
+  test("[EA4] a restart of the session's and the tenant's object loses no question", async () => {
     const agent = await freshAgent()
     const id = await sessionWith(agent)
     const client = await connect(id)
@@ -193,7 +196,7 @@ describe("access", () => {
     for (const token of [await roleToken("acme", "ada", "member"), await roleToken("acme", "ada", "viewer"), viewer]) {
       expect(await call(path, { token })).toEqual(refusal(403, "scope_denied"))
     }
-    // Another tenant has no such agent, even while a question of the agent is open.
+    // Another tenant has no such agent, even while a question to the agent is open.
     const id = await sessionWith(agent)
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "Secret" })

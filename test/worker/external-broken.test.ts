@@ -1,4 +1,4 @@
-/** external-broken.test.ts: external answers with failing writes, silent producers and inconsistent numbers. */
+/** external-broken.test.ts: tests external answers with failing writes, silent producers and inconsistent numbers. */
 
 import { evictDurableObject, runInDurableObject, SELF } from "cloudflare:test"
 import fc from "fast-check"
@@ -72,7 +72,7 @@ describe("a write that fails", () => {
 })
 
 describe("steps", () => {
-  test("[EX3] a skipped step number splits nothing: the text of a step stays in one piece", async () => {
+  test("[EX3] a skipped step number splits nothing, and the text of a step stays in one piece", async () => {
     const id = await freshSession()
     const chunks = [text("Hel"), text("lo wor"), text("ld")].map((record) => ({ ...record, step: 3 }))
     await postRecords(id, numberRecords("r1", ...chunks, { ...callStart("c1"), step: 5 }, result("c1"), END))
@@ -81,7 +81,7 @@ describe("steps", () => {
     expect(message?.content).toBe("Hello world")
   })
 
-  test("[EX3] the answer of a program that retried is one piece of text", async () => {
+  test("[EX3] the answer of a program that retried its request is one piece of text", async () => {
     const id = await freshSession()
     const mapper = createPiMapper()
     const begin = [{ type: "agent_start" }, { type: "turn_start" }]
@@ -232,7 +232,7 @@ describe("record numbers", () => {
     expect(response.json).toMatchObject({ n: 3, applied: 2, status: "completed" })
   })
 
-  test("[EX16] [EX17] whatever is cut, repeated or lost with the process: each record counts once", async () => {
+  test("[EX16] [EX17] whatever is cut off, repeated or lost with the process, each record counts once", async () => {
     const sentRecords = [
       thought("Hm, <b"),
       thought(">so</b>."),
@@ -274,7 +274,7 @@ describe("record numbers", () => {
         if (half) await request.send('{"type":"text_delta","delta":"half')
         await sleep(pause)
         if (isCut) await request.cut()
-        // An acknowledged record is stored, so a new process also has it.
+        // Acknowledged records are stored, so a new process has them too.
         const acked = isCut ? 0 : Number((await request.end()).json["n"] ?? 0)
         if (evict) await evictDurableObject(sessionOf(id))
         expect(Number((await readState(id, "r1")).json["n"] ?? 0)).toBeGreaterThanOrEqual(acked)

@@ -1,4 +1,7 @@
-/** external-producer.ts: an external producer for tests: an open body, numbered records, and the responses. */
+/**
+ * external-producer.ts: an external producer for tests, which sends numbered records in an open body and reads the
+ * responses.
+ */
 
 import { SELF } from "cloudflare:test"
 import { issueToken } from "../../worker/auth/verify-token.ts"
@@ -18,9 +21,9 @@ export interface Answer {
 }
 
 export interface OpenRequest {
-  /** Sends a record as one line, or a string unchanged. */
+  /** Sends a record as a line, or sends a string unchanged. */
   send(record: object | string): Promise<void>
-  /** Ends the body. */
+  /** Ends the body. Returns the response. */
   end(): Promise<Answer>
   /** Breaks off the body. */
   cut(): Promise<void>
@@ -44,7 +47,7 @@ export async function openRequest(session: string, query = "", token?: string): 
   }).then(answerOf)
   answer.catch(() => {})
   const writeText = async (text: string): Promise<void> => {
-    // The server stops reading if it responds before the end of the body.
+    // Ignore errors, because the server stops reading if it responds before the end of the body.
     await writer.write(new TextEncoder().encode(text)).catch(() => {})
   }
   return {

@@ -1,4 +1,7 @@
-/** external.test.ts: external answers are live, take effect once, stay within their limits, and contain no cards. */
+/**
+ * external.test.ts: tests that external answers are live, take effect once, stay within their limits, and contain no
+ * cards.
+ */
 
 import { describe, expect, test } from "vitest"
 import { connect, pageOf } from "../support/socket.ts"
@@ -68,7 +71,7 @@ describe("an external answer's content", () => {
     await expectSame(id, client)
   })
 
-  test("[EX3] text that is sent only as a whole, or only at the end, counts once", async () => {
+  test("[EX3] text that is sent only as a whole, or only at the end, appears once", async () => {
     const id = await freshSession()
     await postRecords(
       id,
@@ -96,7 +99,7 @@ describe("an external answer's content", () => {
     expect(messages).toMatchObject([{ content: "All **done**.", mode: "external", exchange_id: "r1" }])
   })
 
-  test("[EX4] it creates no card: its card, ordinal, channel and approval fields are ignored", async () => {
+  test("[EX4] an answer creates no cards: its card, ordinal, channel and approval fields are ignored", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const payload = { location: "Paris", temp_c: 12 }
@@ -136,7 +139,7 @@ describe("an external answer's content", () => {
 })
 
 describe("alongside the session's own turns", () => {
-  test("[EX6] the session is busy: a user's message waits, and its turn begins when the answer ends; the model isn't called", async () => {
+  test("[EX6] a user's message waits, and its turn begins when the external answer ends; the model isn't called before that", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const request = await openRequest(id)
@@ -153,7 +156,7 @@ describe("alongside the session's own turns", () => {
     expect(messages[0]?.segments).toHaveLength(1)
   })
 
-  test("[EX6] while another turn runs the producer has to wait, and nothing is stored", async () => {
+  test("[EX6] while another turn runs, the producer has to wait, and nothing is stored", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: script([say("long"), pause(1_500), say(" one")]) })
@@ -167,7 +170,7 @@ describe("alongside the session's own turns", () => {
     expect(await readState(id, "r1")).toMatchObject({ status: 404, json: { code: "turn_unknown" } })
   })
 
-  test("[EX6] later turns include it in the model's context", async () => {
+  test("[EX6] later turns include the external answer in the model's context", async () => {
     const id = await freshSession()
     await postAnswer(id, { text: "The build is green.", responseId: "r1" })
     const client = await connect(id)

@@ -1,4 +1,4 @@
-/** fetch-page.test.ts: the tool `fetch_page` against real pages and hostile servers on loopback. */
+/** fetch-page.test.ts: tests the tool `fetch_page` with real pages and hostile servers on loopback. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -11,13 +11,13 @@ import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 import { answerTo, beginTurn, expectSame, freshSession, say, script, toolsIn } from "./session-helpers.ts"
 import { toolContext } from "./tools.ts"
 
-/** Longer than a test can take. */
+/** A time limit that is longer than a test can take, in milliseconds. */
 const PATIENT_MS = 600_000
 
 type PageResult = { readonly [field: string]: unknown } & { readonly text: string; readonly next_offset?: number }
 
 const LOCAL = { ENVIRONMENT: "local" }
-/** The server on loopback responds for public URLs. */
+/** An environment in which the loopback server responds for public URLs. */
 const PUBLIC = { ENVIRONMENT: "production", MEDIA_UPSTREAM: upstreamUrl(env) }
 
 async function fetchPage(
@@ -139,7 +139,7 @@ describe("what can be fetched", () => {
     }
   })
 
-  test("[BT4] five redirects are followed, a sixth and a loop aren't; the source is the last URL", async () => {
+  test("[BT4] five redirects are followed, but not a sixth or a loop; the source is the last URL", async () => {
     expect(await fetchPage("https://page.example.com/hops:5/r", { more: PUBLIC })).toMatchObject({
       url: "https://page.example.com/hops:0/r",
       sources: [{ url: "https://page.example.com/hops:0/r" }],
@@ -182,7 +182,7 @@ describe("what can be fetched", () => {
     },
   )
 
-  test("[BT5] an endless page is read to its limit and the connection is closed; the result of a long page is marked as incomplete", async () => {
+  test("[BT5] an endless page is read up to the limit, and then the connection is closed; the result for a long page is marked as incomplete", async () => {
     const { url, run } = loopbackUrl("endless")
     const result = await fetchPage(url)
     expect(result).toMatchObject({ text: expect.stringMatching(/^word word/), next_offset: expect.any(Number) })
@@ -236,7 +236,10 @@ describe("approval", () => {
     expect(await isAsked(id, question, url)).toBe(asked)
   })
 
-  /** The script is part of the user's message, so its URL is written with escapes that only a JSON parser decodes. */
+  /**
+   * Returns whether the call waits for approval. The script is part of the user's message, so the URL in it is written
+   * with escapes that only a JSON parser decodes.
+   */
   async function isAsked(id: string, question: string, url: string): Promise<boolean> {
     const client = await connect(id)
     client.say({ type: "send", id: "first", content: question })

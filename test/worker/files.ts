@@ -1,4 +1,7 @@
-/** files.ts: sample bytes of each accepted type, uploads, and the stored assets in bucket and table. */
+/**
+ * files.ts: creates sample bytes of each accepted type, uploads them, and lists the assets stored in the bucket and the
+ * table.
+ */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import type { sessionOf } from "../support/socket.ts"
@@ -7,7 +10,7 @@ import { type Call, call } from "./http.ts"
 const bytesOf = (...parts: readonly (string | number)[]): number[] =>
   parts.flatMap((part) => (typeof part === "string" ? Array.from(part, (char) => char.charCodeAt(0)) : part))
 
-/** Returns the parts, followed by zeros up to `size`. */
+/** Returns a file that contains the parts, followed by zeros up to `size` bytes. */
 export function file(size: number, ...parts: readonly (string | number)[]): Uint8Array {
   const bytes = new Uint8Array(size)
   bytes.set(bytesOf(...parts))
@@ -38,7 +41,7 @@ export async function hrefOf(session: string, token: string, url: string): Promi
   return (await signUrls(session, token, [url])).json.signed[0].href
 }
 
-/** Lists the ids in the bucket and the rows with their states, both sorted. */
+/** Lists the ids in the bucket, and the rows with their states. Both lists are sorted. */
 export async function listStoredAssets(tenant: string, session: string) {
   const { objects } = await env.MEDIA.list({ prefix: `${tenant}/${session}/` })
   const stub = env.SESSION.getByName(`${tenant}:${session}`)

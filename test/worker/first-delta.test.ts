@@ -1,11 +1,13 @@
-/** first-delta.test.ts: the cost of a message until its answer's first delta is written. */
+/** first-delta.test.ts: tests the cost of a message until the first delta of its answer is written. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
 import { pause, say, script } from "./session-helpers.ts"
 
-/** Maximum statements for a turn after the first. Statements take most of the time until the first delta. */
+/**
+ * Maximum number of statements for every turn except the first. Statements take most of the time until the first delta.
+ */
 const MAX_STATEMENTS = 20
 
 test("[ST3] a message runs few statements until its first delta is written", async () => {
@@ -21,7 +23,7 @@ test("[ST3] a message runs few statements until its first delta is written", asy
       }
       Object.defineProperty(sql, "exec", { configurable: true, value: recordQuery })
     })
-    // The text pauses after its first delta, as a provider's does.
+    // The text pauses after its first delta, as a provider's text does.
     client.say({ type: "send", id, content: script([say("One"), pause(50), say(" two three.")]) })
     await client.untilEnd(id)
     await runInDurableObject(sessionOf("first-delta"), (_object, { storage: { sql } }) => {

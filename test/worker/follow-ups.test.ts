@@ -1,4 +1,4 @@
-/** follow-ups.test.ts: questions that the model suggests after the newest answer. */
+/** follow-ups.test.ts: tests the questions that the model suggests after the newest answer. */
 
 import { env, evictDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -12,7 +12,7 @@ async function switchOn(tenant: string): Promise<void> {
   expect((await call("/v1/settings", { method: "PUT", token, body })).status).toBe(200)
 }
 
-/** Asks a question. Returns the id of its finished answer. */
+/** Asks a question, and waits for the answer to end. Returns the answer's id. */
 async function answerTo(token: string, session: string, id: string, content: string): Promise<string> {
   await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body: JSON.stringify({ id, content }) })
   const readLast = async () =>
@@ -71,7 +71,7 @@ describe("suggested questions", () => {
     const answer = await answerTo(token, made.json.id, "q1", "Hello")
     const both = await Promise.all([1, 2].map(() => suggest(token, made.json.id, answer)))
     expect(both.map(({ json }) => json)).toEqual([{ follow_ups: [] }, { follow_ups: [] }])
-    // One call for the answer, one with a schema and one without.
+    // There is one call for the answer, one with a schema, and one without.
     expect(await readUpstream(env, tenant)).toHaveLength(3)
   })
 

@@ -1,4 +1,7 @@
-/** foreign-tokens.test.ts: which tokens of OpenID providers are accepted, and to which tenant and user they belong. */
+/**
+ * foreign-tokens.test.ts: tests which tokens of OpenID providers are accepted, and to which tenant and user each of
+ * them belongs.
+ */
 
 import { env } from "cloudflare:test"
 import { beforeAll, describe, expect, test } from "vitest"
@@ -70,7 +73,7 @@ describe("a token of a registered issuer", () => {
     ["with a jti", { jti: "one" }],
     ["with scopes of the provider", { scope: "openid profile" }],
   ])("[OI5] is accepted %s", async (_name, change) => {
-    // The test's clock continues.
+    // Use the current time, because the test's clock continues.
     const now = nowSeconds()
     const moved = Object.fromEntries(
       Object.entries(change).map(([name, value]) => [
@@ -110,7 +113,7 @@ describe("a token of a registered issuer", () => {
     expect(await call("/v1/issuers", { token: await signToken(claims) })).toEqual(refusal(403, "scope_denied"))
   })
 
-  test("[OI8] has the role that it names, and two issuers never share a user", async () => {
+  test("[OI8] gives its user the role that it names, and two issuers never share a user", async () => {
     expect(await whoIs(await signToken({ role: ["viewer", "admin"] }))).toMatchObject({ value: { role: "admin" } })
     expect(await whoIs(await signToken({ role: "viewer" }))).toMatchObject({ value: { role: "viewer" } })
     expect(await whoIs(await signToken({ role: { admin: true } }))).toMatchObject({ value: { role: "member" } })
@@ -118,7 +121,7 @@ describe("a token of a registered issuer", () => {
     expect(new Set(ids).size).toBe(2)
   })
 
-  test("[OI8] adds a user at the first contact, with name and role; later tokens change nothing", async () => {
+  test("[OI8] adds a user on first contact, with name and role; later tokens change nothing", async () => {
     await listSessions(await signToken({ sub: "first", name: "First\u202e Contact\n", role: "viewer" }))
     await listSessions(await signToken({ sub: "first", name: "Another", role: "admin" }))
     const id = await createForeignUserId(provider.issuer, "sub", "first")
@@ -180,7 +183,7 @@ describe("tokens of unknown issuers", () => {
     }
     await verifyAll()
     await verifyAll()
-    // There is one registry for each region, and one for the tenants without a region.
+    // There is one registry for each region, and one for tenants without a region.
     expect(readCount()).toBe(2 * 5)
   })
 

@@ -1,8 +1,8 @@
 /**
  * golden.test.ts: runs check GO5 on the golden files, in workerd on real SQLite.
  *
- * Each raw event goes to a fresh recorder on the stored rows, and the object is evicted between every two events. The final
- * page of history, and the frames that a socket would have received, must match the golden file.
+ * Each raw event goes to a new recorder that reads the stored rows, and the object is evicted between every two events.
+ * Both the final page of history and the frames that a socket would have received must match the golden file.
  */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
@@ -31,8 +31,8 @@ function stubOf(name: string) {
 }
 
 /**
- * Stores the empty answer of a turn, as the turn loop does, without a model. A user message follows it, so that the loop,
- * which resumes the newest turn on waking, doesn't resume this one.
+ * Stores the empty answer of a turn as the turn loop does, but without a model. A user message follows the answer.
+ * Otherwise the loop would resume this turn, because it resumes the newest turn when the object wakes up.
  */
 async function createGoldenSession(name: string): Promise<void> {
   await stubOf(name).create(CLAIMS, name, "golden")
@@ -53,7 +53,7 @@ async function createGoldenSession(name: string): Promise<void> {
   })
 }
 
-/** Plays one event in an object that has only its rows. Returns the ops for a socket. */
+/** Plays an event in an object that has only its rows. Returns the ops that a socket would receive. */
 function feedEvent(name: string, event: TurnEvent, resolver: Resolver): Promise<readonly Op[]> {
   return runInDurableObject(stubOf(name), (_object, state) => {
     const store = createSessionStore(state.storage.sql)
@@ -80,7 +80,7 @@ async function playGolden(golden: Golden, name: string, events: readonly TurnEve
   let live: Segment[] = []
   for (const event of events) {
     live = apply(live, await feedEvent(name, event, golden.resolver))
-    // Everything is stored before it is shown, so after every event the sent state equals the rows.
+    // Everything is stored before it is shown, so the sent state must equal the rows after every event.
     expect(toCanonicalJson(live)).toBe(toCanonicalJson(await segmentsStored(name)))
     await evictDurableObject(stubOf(name))
   }

@@ -1,6 +1,7 @@
 /**
- * grants.test.ts: grants are decided when a directive is read, even if the session changes meanwhile, and never change
- * afterwards. This is tested from fresh rows at every event, after a retry, and in a real turn over a real socket.
+ * grants.test.ts: tests that grants are decided when a directive is read, even if the session changes meanwhile, and
+ * never change afterwards. The tests read the rows again at every event, retry an answer, and play a real turn over a
+ * real socket.
  */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
@@ -24,7 +25,10 @@ import { cutDeltas, grantEventArb } from "../support/stream-events.ts"
 import { NOTHING_KNOWN, placed, TIME } from "../support/turn.ts"
 import { beginTurn, call, expectSame, fault, freshSession, say, script } from "./session-helpers.ts"
 
-/** Fewer runs than in the pure tests, because each event executes several SQL statements. */
+/**
+ * Number of generated streams. There are fewer than in tests without a database, because each event executes several
+ * SQL statements.
+ */
 const STREAMS = 400
 
 function createAsset(id: string): Asset {
@@ -37,7 +41,7 @@ function createAsset(id: string): Asset {
   }
 }
 
-/** Returns a resolver whose answers depend on the step, so that a late lookup gives a different result. */
+/** Returns a resolver whose results depend on the step, so that a late lookup has a different result. */
 function createVaryingResolver(step: number, seed: number): Resolver {
   const isKnown = (name: string): boolean => ((name.length + name.charCodeAt(name.length - 1)) * seed + step) % 3 !== 0
   return {
@@ -51,7 +55,7 @@ function openStore(storage: DurableObjectStorage): SessionStore {
   return createSessionStore(storage.sql, (write) => storage.transactionSync(write))
 }
 
-/** Stores an answer at `pos` that has begun. */
+/** Stores an answer that has begun, at the position `pos`. */
 function beginAnswer(store: SessionStore, pos: number): WireMessage {
   const answer = createMessage({ id: `m-${pos}`, role: "assistant", exchange_id: `q-${pos}`, timestamp: TIME })
   store.insertMessage(placed(answer, { pos, parent: pos - 1 || null, seq: store.readLastSeq() + 1 }))
@@ -65,7 +69,10 @@ function bodyAt(store: SessionStore, pos: number): string {
   return toCanonicalJson(body)
 }
 
-/** Plays a stream into a new answer and returns it. Where `isFresh` is true, a new recorder continues from the rows. */
+/**
+ * Plays a stream into a new answer, and returns that answer. Where `isFresh` is true, a new recorder continues from the
+ * rows.
+ */
 function playEvents(
   storage: DurableObjectStorage,
   pos: number,
@@ -99,7 +106,7 @@ function playEvents(
   return toCanonicalJson(live.segments)
 }
 
-test("[DR11] [DR17] [GO5] whatever the session has at each event: live equals stored, and no fresh process decides again", async () => {
+test("[DR11] [DR17] [GO5] whatever the session contains at each event, live state equals stored state, and a new process decides nothing again", async () => {
   const id = await freshSession("fickle")
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     let pos = 0
@@ -117,7 +124,7 @@ test("[DR11] [DR17] [GO5] whatever the session has at each event: live equals st
   })
 })
 
-test("[DR11] a part of many chunks keeps its grants on the last one, and a retry copies them", async () => {
+test("[DR11] a part with many chunks keeps its grants in the last chunk, and a retry copies them", async () => {
   const id = await freshSession("leaves")
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = openStore(storage)
@@ -138,7 +145,7 @@ test("[DR11] a part of many chunks keeps its grants on the last one, and a retry
       .toArray()
       .map((row) => row["grants"])
     expect(grants.length).toBeGreaterThan(2)
-    expect(grants.filter((one) => one !== null)).toEqual([grants.at(-1)])
+    expect(grants.filter((grant) => grant !== null)).toEqual([grants.at(-1)])
     expect(JSON.parse(String(grants.at(-1)))).toMatchObject({ replies: ["m1"], assets: [{ id: "p1" }, { id: "p2" }] })
     beginAnswer(store, 2)
     store.copySteps(1, 2, 9, store.readLastSeq() + 1)
@@ -204,13 +211,13 @@ test("[DR11] [DR18] in a turn: a stored asset gets its metadata, an unknown one 
   expect(second.reply_to).toBe("q1")
   await expectSame(id, client)
   const before = JSON.stringify((await pageOf(id)).messages)
-  // Later changes of the session don't affect the stored text.
+  // Later changes to the session must not affect the stored text.
   await insertAsset(id, createAsset("none"))
   await evictDurableObject(sessionOf(id))
   expect(JSON.stringify((await pageOf(id)).messages)).toBe(before)
 })
 
-test("[DR11] a retry keeps the grants of its finished steps, whatever has changed since", async () => {
+test("[DR11] a retry keeps the grants of completed steps, whatever has changed since", async () => {
   const id = await freshSession("retry")
   await insertAsset(id, createAsset("p1"))
   const client = await connect(id)

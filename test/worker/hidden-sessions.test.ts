@@ -1,4 +1,7 @@
-/** hidden-sessions.test.ts: deleted sessions during their undo time, failed erasures, and unread marks when calls fail. */
+/**
+ * hidden-sessions.test.ts: tests deleted sessions that can still be restored, failed erasures, and unread marks when
+ * calls fail.
+ */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -62,11 +65,11 @@ describe("a hidden session", () => {
       })
     const readPage = () => call(`/v1/sessions/${id}/conversation/recent`, { token })
     expect(await send("lost")).toEqual(UNKNOWN)
-    // The mark is stored.
+    // Evict the object, which must have stored the mark.
     await evictDurableObject(objectOf("og30", id))
     expect(await send("lost")).toEqual(UNKNOWN)
     expect((await readPage()).json.messages).toHaveLength(2)
-    // Its key is still found, so that it can be erased at once.
+    // The session's key must still be found, so that the session can be erased at once.
     expect((await objectOf("og30", id).checkOwner({ tenant: "og30", user: "ada" })).ok).toBe(true)
     expect((await restoreSession(id, token)).status).toBe(204)
     expect((await send("kept")).status).toBe(202)
@@ -100,7 +103,7 @@ describe("a hidden session", () => {
 })
 
 describe("failed erasures", () => {
-  test("[OG31] 25 of them don't delay another one, can't be undone, and are repeated until they succeed", async () => {
+  test("[OG31] don't delay another erasure even if there are 25, can't be undone, and are repeated until they succeed", async () => {
     const tenant = "og31"
     const token = await tokenOf(tenant, "ada")
     const ids: string[] = []
@@ -115,7 +118,7 @@ describe("failed erasures", () => {
       throw new Error("cut off")
     })
     await makeDue(tenant)
-    // The last one is due after the others.
+    // Make the last session due after the others.
     await runInDurableObject(directoryOf(tenant), (_object, { storage: { sql } }) => {
       sql.exec("UPDATE sessions SET gone = 2 WHERE id = ?", last)
     })

@@ -1,6 +1,7 @@
 /**
- * hijack.test.ts: a real tool returns third-party text in a real turn, and the model repeats that text. The socket's frames
- * match history, before and after an eviction, and no part of the text becomes a card, a file or a frame.
+ * hijack.test.ts: tests third-party text that a real tool returns in a real turn and that the model repeats. The
+ * socket's frames must match history before and after an eviction, and no part of the text may become a card, a file or
+ * a frame.
  */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
@@ -15,7 +16,10 @@ import { call, freshSession, say, script, shownOf } from "./session-helpers.ts"
 
 const RESULT_FORMS = ["object", "card", "wrapped", "output"] as const
 
-/** Returns the texts for one test. `npm test` plays only a third of them in each test, a different one each time. */
+/**
+ * Returns the hostile text for one test. `npm test` plays only a third of it in each test, and each test has a
+ * different third.
+ */
 function textsOf(third: 0 | 1 | 2): string[] {
   return HIJACKS.filter((_, n) => IS_FULL || n % 3 === third)
 }
@@ -28,7 +32,7 @@ function storeImage(id: string): Promise<void> {
   })
 }
 
-test("[DR15] hostile text that a tool returns adds nothing to the answer beside its call, live and reloaded", async () => {
+test("[DR15] hostile text that a tool returns adds nothing to the answer except its call, live and after a reload", async () => {
   const id = await freshSession("quiet")
   await storeImage(id)
   const client = await connect(id)
@@ -44,7 +48,7 @@ test("[DR15] hostile text that a tool returns adds nothing to the answer beside 
   await expectReload(id, client)
 }, 60_000)
 
-test("[DR15] hostile text that the model repeats shows only stored data, live and reloaded", async () => {
+test("[DR15] hostile text that the model repeats shows only stored data, live and after a reload", async () => {
   const id = await freshSession("loud")
   await storeImage(id)
   const client = await connect(id)
@@ -80,7 +84,7 @@ test("[DR15] [AG12] hostile text that another agent sends and the caller repeats
   await expectReload(id, client)
 }, 90_000)
 
-/** Asserts that cards show tool results of this turn, and that files belong to the session. */
+/** Asserts that a card shows a tool result of this turn, and that a file belongs to the session. */
 function expectOwn(segment: Segment, text: string, as: string): void {
   if (segment.type === "rich") {
     expect([as === "card" || as === "wrapped", segment.tag, segment.payload]).toEqual([true, "probe_data_1", { text }])

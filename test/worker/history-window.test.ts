@@ -1,4 +1,4 @@
-/** history-window.test.ts: pages of history around a message and after a position. */
+/** history-window.test.ts: tests pages of history around a message and after a position. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -17,7 +17,7 @@ const HEAD = { epoch: "e", seq: 0, isTemporary: false }
 
 type Store = ReturnType<typeof createSessionStore>
 
-/** Runs `work` with a session whose active path has these texts, which have the ids m1, m2 and so on. */
+/** Runs `work` with a session whose active path has messages with the given texts. Their ids are m1, m2 and so on. */
 async function withPath<T>(texts: readonly string[], work: (store: Store) => T): Promise<T> {
   const id = await freshSession("window")
   return await runInDurableObject(sessionOf(id), (_object, { storage }) => {
@@ -68,7 +68,7 @@ describe("a page in the middle of a session", () => {
 
   test("[FT9] consecutive pages contain each message of the active path once, across versions", async () => {
     await withPath(words(30), (store) => {
-      // Another version of m11, below m10, with 7 messages.
+      // Add another version of m11, below m10, with 7 messages.
       for (let pos = 31; pos <= 37; pos++) {
         const message = createMessage({
           id: `m${pos}`,
@@ -96,7 +96,7 @@ describe("a page in the middle of a session", () => {
     })
   })
 
-  test("[FT9] is limited in bytes and leaves no gap", async () => {
+  test("[FT9] is limited in bytes, without gaps between pages", async () => {
     const long = "x".repeat(MAX_PAGE_BYTES / 5)
     await withPath(
       Array.from({ length: 20 }, () => long),
@@ -113,7 +113,7 @@ describe("a page in the middle of a session", () => {
     )
   })
 
-  test("[FT9] reads the rows of its messages, and few more in a long session", async () => {
+  test("[FT9] reads the rows of its messages, and only a few more in a long session", async () => {
     const rows = async (count: number): Promise<number> =>
       await withPath(
         words(count),
@@ -132,7 +132,7 @@ describe("a page in the middle of a session", () => {
     expect((await call(`${path}/recent?limit=50`, { token })).json.messages).toEqual(all.messages)
     const around = await call(`${path}?around=${all.messages[2]?.id}&limit=3`, { token })
     expect(around.json.messages.map((one: { id: string }) => one.id)).toEqual(
-      all.messages.slice(1, 4).map((one) => one.id),
+      all.messages.slice(1, 4).map((message) => message.id),
     )
     for (const query of [
       "",

@@ -1,4 +1,7 @@
-/** hostile-elicitation.test.ts: requests of hostile MCP servers to the user are bounded: only text and fields. */
+/**
+ * hostile-elicitation.test.ts: tests that a hostile MCP server's requests to the user are bounded, and can show only
+ * text and fields.
+ */
 
 import { describe, expect, test } from "vitest"
 import { MAX_INPUT_TEXT_CHARS, listInvalidFields } from "../../shared/protocol/input/check-content.ts"
@@ -17,7 +20,7 @@ const readOne = (properties: unknown, message?: unknown) => read({ a: formOf(pro
 const many = (count: number, value: unknown) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, value]))
 
-/** The only field of a form. */
+/** Returns the only field of a form with the given schema. */
 function fieldOf(schema: object): InputField | undefined {
   const asked = readOne({ a: schema })
   return asked.ok ? findOpenForm(asked.value)?.fields[0] : undefined
@@ -116,7 +119,7 @@ describe("a form", () => {
     expect(field && listInvalidFields([field], { a: `${"a".repeat(MAX_INPUT_TEXT_CHARS - 1)}!` })).toEqual([])
   })
 
-  test("[MP31] of the older kind, with names for its options, is accepted, and so are multiple choices with titles", () => {
+  test("[MP31] of the older kind, with names for its options, is accepted, and so is one with titled multiple choices", () => {
     expect(fieldOf({ type: "string", enum: ["a", "b"], enumNames: ["First"] })).toMatchObject({
       options: [
         { value: "a", label: "First" },

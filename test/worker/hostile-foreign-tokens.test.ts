@@ -1,4 +1,4 @@
-/** hostile-foreign-tokens.test.ts: forged, malformed and expired tokens of other issuers are refused. */
+/** hostile-foreign-tokens.test.ts: tests that forged, malformed and expired tokens of other issuers are refused. */
 
 import { env } from "cloudflare:test"
 import { CompactSign, exportSPKI, importJWK, type JWK, SignJWT, generateKeyPair, exportJWK, UnsecuredJWT } from "jose"
@@ -66,7 +66,9 @@ async function publicKeyPem(): Promise<string> {
   return await exportSPKI((await importJWK(publicKey, "RS256", { extractable: true })) as CryptoKey)
 }
 
-/** Tokens that must be refused. They are signed with the registered provider's key unless the name says otherwise. */
+/**
+ * Tokens that must be refused. Unless its name says otherwise, a token is signed with the registered provider's key.
+ */
 const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   // The signature.
   ["alg none", async () => new UnsecuredJWT(foreignClaims(provider)).encode()],

@@ -1,4 +1,7 @@
-/** hostile-mcp.test.ts: hostile and broken MCP servers: each is bounded and reported by a code. */
+/**
+ * hostile-mcp.test.ts: tests that the effects of hostile and broken MCP servers are bounded, and that each fault is
+ * reported by a code.
+ */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -11,7 +14,10 @@ import { refusal } from "./http.ts"
 let runs = 0
 const newRun = (): string => `hostile-${++runs}`
 
-/** A silent server is soon abandoned. All other servers are refused for other reasons, even on a slow machine. */
+/**
+ * Time limits, in milliseconds. A silent server is soon abandoned. All other servers must be refused for other reasons,
+ * even on a slow machine.
+ */
 const [SOON_MS, LATE_MS] = [150, 50_000]
 
 async function listAt(play: string, method = "tools/list", limitMs = LATE_MS) {
@@ -21,7 +27,7 @@ async function listAt(play: string, method = "tools/list", limitMs = LATE_MS) {
   return { listed, seen: await seenAt(run), target: await seenAt(`${run}-target`) }
 }
 
-/** The flaw of each behaviour, whichever request it answers. */
+/** The flaw that is reported for each behaviour, whichever request it answers. */
 const FLAWS: readonly (readonly [play: string, flaw: string])[] = [
   ["redirect 301", "redirect"],
   ["redirect 302", "redirect"],
@@ -47,7 +53,7 @@ describe("a hostile server", () => {
       const { listed, seen, target } = await listAt(play, method)
       expect(listed).toEqual({ ok: false, fault: flaw })
       expect(seen.length).toBeLessThanOrEqual(12)
-      // The credentials were sent to no other server.
+      // The credentials must not have been sent to any other server.
       expect(target).toEqual([])
     }
   })
@@ -142,11 +148,11 @@ describe("hostile definitions", () => {
     expect(tool).toMatchObject({ description: "Adds. Ok.", schema: '{"title":"ab","type":"object"}' })
   })
 
-  test("[MP3] a tool of a server never replaces a built-in one", async () => {
+  test("[MP3] a server's tool never replaces a built-in one", async () => {
     await setServer("hostile-own", { tools: ["ask"] })
     await putServer("mp-own", "probe", { url: serverUrl("hostile-own"), tools: ["ask"], approval: "never" })
     const client = await openAgentSession("mp-own", ["probe"])
-    // Tests give every agent the tool `probe_ask`, which asks first.
+    // In tests, every agent has the tool `probe_ask`, which needs approval.
     client.say({ type: "send", id: "q1", content: '/call probe_ask {"text":"x"}' })
     await client.untilTrue((frame) => JSON.stringify(frame).includes('"asked"'))
     expect((await seenAt("hostile-own")).map(({ method }) => method)).not.toContain("tools/call")

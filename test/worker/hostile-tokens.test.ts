@@ -1,4 +1,4 @@
-/** hostile-tokens.test.ts: forged tokens are refused without calls to objects or fetches. */
+/** hostile-tokens.test.ts: tests that forged tokens are refused without calling objects or fetching anything. */
 
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import { signLink } from "../../worker/auth/link-signing.ts"
@@ -47,7 +47,7 @@ function watchBindings() {
   return { asked, env: Object.fromEntries(bindings.map((binding) => [binding, createRecorder(binding)])) }
 }
 
-/** Encodes text for a header value, which carries bytes and not characters. */
+/** Encodes text for a header value, because header values carry bytes and not characters. */
 const toHeader = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("")
 
@@ -97,7 +97,7 @@ describe("forged tokens", () => {
   })
 })
 
-describe("the warm path", () => {
+describe("with warm caches", () => {
   test("[TK9] a token and an API key are checked without a call to another object", async () => {
     const first = await createTenant("tk9")
     const token = await tokenWith(first, "root", { role: "owner" })
@@ -114,7 +114,7 @@ describe("the warm path", () => {
       DIRECTORY: watchBinding("DIRECTORY", {}),
     }
     for (const each of [token, first]) expect((await call("/v1/agents", { token: each, env: warm })).status).toBe(200)
-    // The route itself calls the tenant for its agents.
+    // Only the route itself calls the tenant, to get the agents.
     expect(asked).toEqual(["TENANT tk9", "TENANT tk9"])
   })
 })

@@ -1,6 +1,7 @@
 /**
- * hostile-tokens.ts: tokens that must be refused. Their author owns the tenant `evil`, has its token key and valid tokens,
- * and sees any text that the server shows. The author wants to act in the tenant `victim`, or as another user.
+ * hostile-tokens.ts: tokens that must be refused. Their author owns the tenant `evil`, has that tenant's token key and
+ * valid tokens, and can see any text that the server shows. The author wants to act in the tenant `victim`, or as
+ * another user.
  */
 
 import { base64url } from "jose"
@@ -14,7 +15,7 @@ export interface Loot {
   /** A signed link and an API key of evil. */
   readonly link: string
   readonly apiKey: string
-  /** Seconds since 1970. */
+  /** The current time, in seconds since 1970. */
   readonly now: number
 }
 
@@ -44,7 +45,10 @@ const HEADER = { alg: "HS256", kid: "cuecard:evil:1" }
 
 type Make = (loot: Loot) => string | Promise<string>
 
-/** Pairs `[what, make]`. The server refuses all these tokens without calling an object or fetching anything. */
+/**
+ * Pairs of a description and a function that makes the token. The server must refuse all these tokens without calling
+ * an object or fetching anything.
+ */
 export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
   // The algorithm.
   ...["none", "None", "NONE", "nOnE", ""].map(

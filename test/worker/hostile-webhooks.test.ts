@@ -1,4 +1,7 @@
-/** hostile-webhooks.test.ts: bad responses to calls of webhook tools: each is bounded, and ends only its call. */
+/**
+ * hostile-webhooks.test.ts: tests that bad responses to webhook tool calls are bounded, and that each ends only its own
+ * call.
+ */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -12,7 +15,7 @@ import { answerTo, toolsIn } from "./session-helpers.ts"
 import { toolContext } from "./tools.ts"
 import { ORDER_SCHEMA, openToolSession, putTool, runTool, seenAt, setService } from "./webhook-helpers.ts"
 
-/** Statuses, redirects, streams and bodies that aren't results at all. */
+/** Matches the responses that make a call fail: statuses, redirects, streams and bodies that aren't results at all. */
 const FAILURES =
   /^(?:status-|redirect-|endless|too-large|silent|cut|slow-head|wrong-length|bad-encoding|not-json|half-json|deep|many-values|fake-|long-error)/
 
@@ -53,7 +56,7 @@ describe("a hostile service", () => {
         expect(["tool_failed", "tool_timeout"]).toContain(tool.error?.code)
         expect(tool.result?.length ?? 0).toBeLessThan(10_000)
       }
-      // The result is data: it shows no card, no file and no document, and calls nothing.
+      // The result is only data, so it must not show a card, a file or a document, and must not call anything.
       const kinds = answer?.segments.map(({ type }) => type) ?? []
       expect(kinds.filter((kind) => !["tool", "text", "thinking", "source"].includes(kind))).toEqual([])
       expect(toolsIn(answer)).toHaveLength(1)

@@ -37,7 +37,7 @@ export interface Call {
   readonly env?: Partial<Record<keyof Env, unknown>>
 }
 
-/** `path` can be a whole URL. */
+/** Sends a request to the Worker. `path` can be a whole URL. */
 export async function call(path: string, options: Call = {}) {
   const response = await fetchResponse(path, options)
   const text = response.webSocket === null ? await response.text() : ""
@@ -49,7 +49,7 @@ export async function call(path: string, options: Call = {}) {
     status: response.status,
     headers: response.headers,
     text,
-    // JSON Lines are not parsed.
+    // JSON Lines are not parsed as JSON.
     json: text.startsWith("{") && !type.includes("jsonl") ? JSON.parse(text) : null,
   }
 }
@@ -71,7 +71,7 @@ async function fetchResponse(path: string, { method = "GET", token, body, header
 /** Matches a refusal by status and code, and optionally by its text. */
 export function refusal(status: number, code: string, text?: string) {
   const message = text === undefined ? expect.any(String) : expect.stringContaining(text)
-  // `fields` depends on the code: the values that the text contains.
+  // `fields` isn't matched. It contains the values in the text, so it depends on the code.
   return expect.objectContaining({ status, json: expect.objectContaining({ code, text: message }) })
 }
 
@@ -102,12 +102,12 @@ export const HELLO = JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION,
 
 export interface TestConnection {
   readonly socket: WebSocket
-  /** The types of the received frames, in order. An error frame is listed by its code. */
+  /** The types of the frames received, in order. An error frame is listed by its code. */
   readonly received: string[]
   closed: number | null
 }
 
-/** Opens a socket through the route and exchanges hellos. With `hello` null it sends nothing. */
+/** Opens a socket through the route and exchanges hello frames. If `hello` is null, sends nothing. */
 export async function openSocket(
   id: string,
   token: string,

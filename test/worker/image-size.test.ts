@@ -1,4 +1,7 @@
-/** image-size.test.ts: reads the size of an image from its first bytes. media-input.test.ts uses files of real encoders. */
+/**
+ * image-size.test.ts: tests how an image's size is read from its first bytes. media-input.test.ts uses files from real
+ * encoders.
+ */
 
 import { describe, expect, test } from "vitest"
 import { readImageSize } from "../../worker/asset/image-size.ts"
@@ -6,10 +9,10 @@ import { file } from "./files.ts"
 
 const webp = (chunk: string, ...more: readonly number[]) =>
   file(60, "RIFF", 1, 2, 3, 4, `WEBP${chunk}`, 9, 0, 0, 0, ...more)
-/** The frame header of a JPEG of 640 × 480 pixels. */
+/** The frame header of a JPEG file with 640 × 480 pixels. */
 const SOF = [0xff, 0xc0, 0, 17, 8, 0x01, 0xe0, 0x02, 0x80]
 const JFIF = [0xff, 0xe0, 0, 4, 0, 0]
-/** Returns an Exif segment with the orientation, in either byte order. */
+/** Returns an Exif segment with the given orientation, in either byte order. */
 const exif = (orientation: number, isLittle: boolean): readonly (number | string)[] => {
   const two = (value: number) => (isLittle ? [value & 255, value >> 8] : [value >> 8, value & 255])
   const four = (value: number) => (isLittle ? [...two(value), 0, 0] : [0, 0, ...two(value)])
@@ -86,7 +89,7 @@ describe("the size of an image", () => {
     expect(readImageSize(type, bytes)).toBeNull()
   })
 
-  test("[AS15] is the true size or unknown if the file is cut off anywhere", () => {
+  test("[AS15] is either correct or unknown, wherever the file is cut off", () => {
     for (const [, type, bytes, width, height] of SIZES) {
       for (let end = 0; end <= bytes.byteLength; end++) {
         const size = readImageSize(type, bytes.slice(0, end))

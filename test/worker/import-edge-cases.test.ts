@@ -1,4 +1,7 @@
-/** import-edge-cases.test.ts: imports with odd positions, times and sizes lose, hide, block and forge nothing. */
+/**
+ * import-edge-cases.test.ts: tests that imports with unusual positions, times and sizes don't lose, hide, block or
+ * forge anything.
+ */
 
 import { describe, expect, test } from "vitest"
 import { MAX_IMPORTED_CALLS, MAX_TITLE_CHARS } from "../../shared/limits.ts"
@@ -14,7 +17,7 @@ const createUserRecord = (more: object): object => ({ type: "user_message", time
 const createAnswerRecord = (more: object): object => ({ type: "assistant_message", timestamp: T(0), ...more })
 
 async function shownIn(id: string): Promise<string[]> {
-  return (await pageOf(id)).messages.map((one) => `${one.exchange_id}:${one.role}`)
+  return (await pageOf(id)).messages.map((message) => `${message.exchange_id}:${message.role}`)
 }
 
 async function changePath(id: string): Promise<void> {
@@ -25,7 +28,7 @@ async function changePath(id: string): Promise<void> {
 }
 
 describe("dropped content", () => {
-  test("[RE36] is counted by kind in the response and the progress: late text, second results, calls over the limit", async () => {
+  test("[RE36] (late text, second results, calls over the limit) is counted by kind in the response and the progress", async () => {
     const id = await freshSession()
     const [r1, r2] = [
       { responseId: "r1", timestamp: T(1) },
@@ -92,7 +95,7 @@ describe("our own export", () => {
     expect((await pageOf(there)).messages).not.toHaveLength(0)
   })
 
-  test("[RE36] has an overlong title cut without splitting a surrogate pair", async () => {
+  test("[RE36] with an overlong title gets it cut without splitting a surrogate pair", async () => {
     const id = await freshSession()
     const title = `${"x".repeat(MAX_TITLE_CHARS - 1)}😀`
     const seal = { type: "signature", tip: null, title, records: 1, algorithm: "HMAC-SHA256", value: "x" }
@@ -139,7 +142,7 @@ describe("retrying an imported answer", () => {
     createAnswerRecord({ ...base, text: "", status: "interrupted", reason: "process_restart" }),
   )
 
-  test("[RE8] keeps it marked as imported if imported steps remain, even in an export; a new answer isn't marked", async () => {
+  test("[RE8] keeps the mark as imported if imported steps remain, even in an export; a new answer isn't marked", async () => {
     const id = await freshSession()
     await importFile(id, forged)
     const client = await connect(id)

@@ -1,4 +1,4 @@
-/** import-failures.test.ts: imports that cannot be folded, and repeated imports. */
+/** import-failures.test.ts: tests imports that cannot be folded, and repeated imports. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -28,7 +28,7 @@ const createAnswerRecord = (more: object): object => ({
 })
 
 describe("records that can't be folded", () => {
-  test("[RE10] an invalid position is reported as a bad line, and blocks nothing", async () => {
+  test("[RE10] a record with an invalid position is reported as a bad line, and blocks nothing", async () => {
     for (const pos of [1.5, 1e300, 2 ** 53, 0, -1]) {
       const id = await freshSession()
       const file = toJsonl(
@@ -39,11 +39,11 @@ describe("records that can't be folded", () => {
         ok: true,
         value: { state: "done", skipped: 1, bad: [{ line: 1, code: "field_invalid" }] },
       })
-      expect((await pageOf(id)).messages.map((one) => one.id)).toEqual(["a"])
+      expect((await pageOf(id)).messages.map((message) => message.id)).toEqual(["a"])
     }
   })
 
-  test("[VE2] two versions with the same number stay two versions", async () => {
+  test("[VE2] two versions with the same number remain two versions", async () => {
     const id = await freshSession()
     const file = toJsonl(
       createUserRecord({ text: "x", responseId: "u", pos: 1, parent: null }),
@@ -80,7 +80,7 @@ describe("records that can't be folded", () => {
     }
     expect(await readState()).toBe("failed")
     await expect
-      .poll(async () => (await pageOf(id)).messages.map((one) => one.content))
+      .poll(async () => (await pageOf(id)).messages.map((message) => message.content))
       .toEqual(["/say at last", "at last"])
     expect(await rowsIn(id)).toMatchObject({ staged: 0, staged_part: 0, folding: 0, version: 0 })
   })
@@ -112,7 +112,7 @@ describe("records that can't be folded", () => {
 })
 
 describe("the same file again", () => {
-  test("[RE7] adds nothing; a file that only begins the same is a different file", async () => {
+  test("[RE7] adds nothing; a file with only the same beginning is a different file", async () => {
     const id = await freshSession()
     const file = toJsonl(createUserRecord({ text: "hi" }), createAnswerRecord({ text: "one" }))
     await importFile(id, file)
@@ -198,7 +198,7 @@ describe("oversized content", () => {
       createUserRecord({ text: "between", responseId: "u2" }),
     ]
     await importFile(id, toJsonl(...records))
-    // The state after the process ended: it had folded the first turn.
+    // Restore the state of a process that ended after it had folded the first turn.
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       storage.sql.exec("UPDATE tool_calls SET status = 'waiting', error = NULL")
       const staging = createStagedRows(storage.sql)

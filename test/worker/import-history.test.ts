@@ -1,4 +1,7 @@
-/** import-history.test.ts: files of other systems, imported into a real store. History, export and import agree. */
+/**
+ * import-history.test.ts: imports files of other systems into a real store, and tests that history, export and import
+ * agree.
+ */
 
 import { describe, expect, test } from "vitest"
 import { testInFull } from "../support/seeded.ts"
@@ -37,7 +40,7 @@ describe("[IH1] [IH9]", () => {
     expect(page.messages.filter(({ role }) => role === "assistant").every(({ origin }) => origin === "import")).toBe(
       true,
     )
-    // A reload of another session that imported the export shows the same.
+    // Another session that imports the export must show the same after a reload.
     expect(await importFile(again, await exportOf(id))).toMatchObject({ ok: true, value: { skipped: 0, messages } })
     expect(segmentsIn((await pageOf(again)).messages)).toEqual(segmentsIn(page.messages))
   })
@@ -90,7 +93,7 @@ describe("a data export", () => {
   })
 })
 
-test("[IH11] [RE30] a file in parts, the later part first, becomes one answer", async () => {
+test("[IH11] [RE30] a file in parts becomes one answer, even if the later part arrives first", async () => {
   const id = await freshSession()
   const lines = [
     { role: "user", content: "Weather?" },
@@ -134,7 +137,7 @@ test("[IH9] the kinds in all parts are added up, and the message count is availa
 
 const contentsIn = async (id: string): Promise<string[]> => (await pageOf(id)).messages.map(({ content }) => content)
 
-test("[IH17] a question over the message limit is shortened with a note, opens its turn, and is counted", async () => {
+test("[IH17] a question over the size limit is shortened with a note, begins its turn, and is counted", async () => {
   for (const [letter, question] of [
     ["x", (content: string) => ({ role: "user", content })],
     ["漢", (text: string) => ({ type: "user_message", text })],

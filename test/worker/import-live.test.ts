@@ -1,4 +1,4 @@
-/** import-live.test.ts: connected clients while a file is imported into their session. */
+/** import-live.test.ts: tests what connected clients receive while a file is imported into their session. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
@@ -73,7 +73,7 @@ test("[HI6] history is empty for reloads and connected clients until the whole f
   const client = await connect(id)
   await importFile(id, fileOf("a"), 1, 2)
   await queueMessage(client, "m1")
-  // Folds a part of the file, and stops there.
+  // Fold a part of the file, and stop there.
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     storage.sql.exec(`CREATE TRIGGER stop BEFORE INSERT ON transcript WHEN NEW.words = 'b question 100'
       BEGIN SELECT RAISE(ABORT, 'stop'); END`)

@@ -1,4 +1,7 @@
-/** import-load.test.ts: the process serves other requests while it imports a file. The tests count work, not time. */
+/**
+ * import-load.test.ts: tests that the process serves other requests while it imports a file. The tests count work and
+ * don't measure time.
+ */
 
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -15,7 +18,7 @@ const freshSession = (): Promise<string> => fresh("load")
 
 const FOLD_STEP_ROWS = BATCH_ROWS * FOLD_YIELD_BATCHES
 
-/** Counts how often other work gets its turn of the event loop meanwhile: nearly once per step. */
+/** Counts how often the event loop runs other work while `work` is in progress, which is nearly once per step. */
 async function countTurnsDuring(work: Promise<unknown>, onTurn: () => void = () => {}): Promise<number> {
   let turns = 0
   let isRunning = true
@@ -58,7 +61,7 @@ describe("an import of many small records", () => {
     expect(largestStep).toBeLessThanOrEqual(3 * YIELD_EVERY_RECORDS)
   })
 
-  test("[RE41] does the same for a list of messages on a single line", async () => {
+  test("[RE41] stages a bounded number of messages at a time even if they are a list on a single line", async () => {
     const id = await freshSession()
     const count = 3_000
     const list = Array.from({ length: count }, (_, n) => ({ role: "user", content: `${n}` }))
@@ -77,7 +80,7 @@ describe("an import of many small records", () => {
   })
 })
 
-test("[RE41] an import runs few statements per record, because each leaves garbage behind and memory grows", async () => {
+test("[RE41] an import runs few statements per record, because each statement leaves garbage behind and memory grows", async () => {
   const id = await freshSession()
   const count = 2_000
   const records = Array.from({ length: count }, (_, n) => {
@@ -95,7 +98,7 @@ test("[RE41] an import runs few statements per record, because each leaves garba
   })
   await importFile(id, toJsonl(...records))
   expect(await rowsIn(id)).toMatchObject({ transcript: count })
-  // A turn of two messages writes a row for each message, one for the answer's text, and one for the progress.
+  // A turn with two messages writes one row per message, one for the answer's text, and one for the progress.
   expect(statements / count).toBeLessThan(2.5)
 })
 
@@ -119,12 +122,12 @@ test("[RE41] every folded id is recognised as used", () => {
   const filter = new IdFilter()
   const ids = Array.from({ length: 20_000 }, (_, n) => `t${n}`)
   for (const one of ids) filter.add(one)
-  expect(ids.filter((one) => !filter.mayHave(one))).toEqual([])
-  const others = ids.map((one) => `r${one}`)
-  expect(others.filter((one) => filter.mayHave(one)).length).toBeLessThan(20)
+  expect(ids.filter((id) => !filter.mayHave(id))).toEqual([])
+  const others = ids.map((id) => `r${id}`)
+  expect(others.filter((id) => filter.mayHave(id)).length).toBeLessThan(20)
 })
 
-test("[RE40] a file is dropped if its parts take too long in total, even if one has just arrived", async () => {
+test("[RE40] a file is dropped if its parts take too long in total, even if a part has just arrived", async () => {
   const id = await freshSession()
   await importFile(id, toJsonl({ type: "user_message", text: "one" }), 1, 3)
   const began = await runInDurableObject(sessionOf(id), (_object, { storage }) => {

@@ -1,4 +1,4 @@
-/** import-parts.test.ts: imports in numbered parts, their progress, and parts that never arrive. */
+/** import-parts.test.ts: tests imports in numbered parts, their progress, and parts that never arrive. */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -78,7 +78,7 @@ describe("a file in parts", () => {
     await importFile(id, toJsonl(userRecord(4)), 1, 2)
     await importFile(id, toJsonl(userRecord(5)), 2, 2)
     await untilDone(id)
-    expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["words 4", "words 5"])
+    expect((await pageOf(id)).messages.map((message) => message.content)).toEqual(["words 4", "words 5"])
   })
 
   test("[RE30] [RE28] is ordered by time across all parts; a record without a timestamp stays with the one before it", async () => {
@@ -103,7 +103,7 @@ describe("a file in parts", () => {
       3,
     )
     await untilDone(id)
-    expect((await pageOf(id)).messages.map((one) => one.content)).toEqual([
+    expect((await pageOf(id)).messages.map((message) => message.content)).toEqual([
       "words 1",
       "firstzero and more",
       "words 2",
@@ -132,7 +132,7 @@ describe("a file in parts", () => {
     })
   })
 
-  test("[RE30] without any usable line is `import_empty`, and the session is unchanged", async () => {
+  test("[RE30] without any usable line gets `import_empty`, and the session is unchanged", async () => {
     const id = await freshSession()
     await importFile(id, "nonsense\n", 1, 2)
     expect(await importFile(id, "{}\n", 2, 2)).toEqual({ ok: false, fault: { reason: "import_empty" } })
@@ -140,7 +140,7 @@ describe("a file in parts", () => {
     expect(await importFile(id, toJsonl(userRecord(1)))).toMatchObject({ ok: true, value: { records: 1 } })
   })
 
-  test("[RE31] messages that are sent before the file is complete wait; if the file is never completed, it is cleared and they begin", async () => {
+  test("[RE31] makes messages wait until it is complete; if it is never completed, it is dropped and the messages' turns begin", async () => {
     const id = await freshSession()
     await importFile(id, toJsonl(userRecord(1)), 1, 2)
     const client = await connect(id)
@@ -154,7 +154,7 @@ describe("a file in parts", () => {
     })
     await evictDurableObject(sessionOf(id))
     await expect
-      .poll(async () => (await pageOf(id)).messages.map((one) => one.content))
+      .poll(async () => (await pageOf(id)).messages.map((message) => message.content))
       .toEqual(["/say at last", "at last"])
     expect(await progressOf(id)).toMatchObject({ state: "none" })
     expect(await rowsIn(id)).toMatchObject({ staged: 0, staged_part: 0 })
@@ -196,7 +196,7 @@ describe("progress", () => {
         const progress = await progressOf(id)
         state = progress.state
         if (state === "folding" && progress.records === count) seen.add(progress.folded)
-        // The object runs in the same process, so polling without a pause would starve it.
+        // Pause, because the object runs in the same process and would be starved otherwise.
         await new Promise((resolve) => setTimeout(resolve, 1))
       }
     }
@@ -242,13 +242,15 @@ describe("progress", () => {
       const summary = { records: count, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
       staging.setState({ step: "folding", ...summary, isSealed: false })
     })
-    // Evicts it repeatedly while it folds.
+    // Evict the object repeatedly while it folds.
     for (let i = 0; i < 6; i++) {
       await evictDurableObject(sessionOf(id))
       await progressOf(id)
     }
     await untilDone(id)
     const { messages } = await pageOf(id, { limit: 400 })
-    expect(messages.map((one) => one.content)).toEqual(Array.from({ length: count }, (_, n) => `words ${n + 1}`))
+    expect(messages.map((message) => message.content)).toEqual(
+      Array.from({ length: count }, (_, n) => `words ${n + 1}`),
+    )
   })
 })

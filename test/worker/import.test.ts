@@ -1,4 +1,4 @@
-/** import.test.ts: imports of Cuecard's own exports, older formats, and broken files. */
+/** import.test.ts: tests imports of Cuecard's own exports, of older formats, and of broken files. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -53,7 +53,7 @@ describe("our own export", () => {
     expect(await exportOf(there)).toBe(before)
   })
 
-  test("[RE8] is unverified if it was changed: its cards are marked, and another export of it doesn't hide that", async () => {
+  test("[RE8] is unverified if it was changed; its cards are marked, even after another export and import", async () => {
     const [here, there, third] = [await freshSession(), await freshSession(), await freshSession()]
     await createVersions(here)
     const forged = (await exportOf(here)).replace("Partly cloudy", "Raining frogs").replace(/"temp/, '"temp')
@@ -134,7 +134,7 @@ describe("files of other systems", () => {
     )
     await importFile(id, file)
     const { messages } = await pageOf(id)
-    expect(messages.filter((one) => one.role === "assistant").map(textIn)).toEqual(["Hello world", "Only here"])
+    expect(messages.filter((message) => message.role === "assistant").map(textIn)).toEqual(["Hello world", "Only here"])
   })
 
   test("[RE28] [RE9] are ordered by time, then by position in the file; a tool without a response belongs to the open turn", async () => {
@@ -148,7 +148,7 @@ describe("files of other systems", () => {
     )
     await importFile(id, file)
     const { messages } = await pageOf(id)
-    expect(messages.map((one) => [one.role, one.status])).toEqual([
+    expect(messages.map((message) => [message.role, message.status])).toEqual([
       ["user", "completed"],
       ["assistant", "cancelled"],
       ["user", "completed"],
@@ -181,7 +181,7 @@ describe("during an upload", () => {
   test("[RE6] leftovers of a broken upload aren't part of the next one", async () => {
     const id = await freshSession()
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
-      // The state after the process ended while it staged a longer file.
+      // Restore the state of a process that ended while it was staging a longer file.
       const staging = createStagedRows(storage.sql)
       for (let n = 1; n <= 9; n++)
         staging.addRows(1, [
@@ -192,7 +192,7 @@ describe("during an upload", () => {
       ok: true,
       value: { records: 1 },
     })
-    expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["new"])
+    expect((await pageOf(id)).messages.map((message) => message.content)).toEqual(["new"])
   })
 
   test("[RE6] messages wait for the import, and a second import is refused", async () => {
@@ -211,7 +211,7 @@ describe("during an upload", () => {
     await writer.close()
     expect(await importing).toMatchObject({ ok: true, value: { records: 2 } })
     await expect
-      .poll(async () => (await pageOf(id)).messages.map((one) => one.content))
+      .poll(async () => (await pageOf(id)).messages.map((message) => message.content))
       .toEqual(["first", "second", "/say later", "later"])
   })
 

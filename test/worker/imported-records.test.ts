@@ -1,4 +1,4 @@
-/** imported-records.test.ts: transcripts of another system, imported into a real session. */
+/** imported-records.test.ts: imports another system's transcripts into a real session. */
 
 import { evictDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -31,14 +31,14 @@ describe("imported fixtures", () => {
     expect(await importFile(here, file)).toMatchObject({ ok: true, value: { skipped: 0, bad: [], isSealed: false } })
     const { messages } = await pageOf(here)
     expect(messages.map(shownOf)).toEqual(importLines(lines).map((message) => shownOf(messageToWire(message))))
-    // Everything except the user's own messages is marked.
+    // Everything except the user's own messages must be marked.
     expect(messages.every(({ role, origin }) => role === "user" || origin === "import")).toBe(true)
     const exported = await exportOf(here)
     expect(await importFile(there, exported)).toMatchObject({ ok: true, value: { skipped: 0, isSealed: true } })
     const again = await pageOf(there)
     expect(again.messages.map(shownOf)).toEqual(messages.map(shownOf))
     expect((await exportOf(there)).replaceAll(there, here)).toBe(exported)
-    // A compressed upload has the same effect.
+    // A compressed upload must have the same effect.
     const zipped = await new Response(streamOf(file).pipeThrough(new CompressionStream("gzip"))).bytes()
     await importFile(third, zipped)
     expect((await pageOf(third)).messages.map(shownOf)).toEqual(messages.map(shownOf))

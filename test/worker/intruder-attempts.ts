@@ -1,4 +1,7 @@
-/** intruder-attempts.ts: generates the requests and frames that intruders send, against the data of a tenant. */
+/**
+ * intruder-attempts.ts: generates the requests and frames that intruders send in order to read or change a tenant's
+ * data.
+ */
 
 import fc from "fast-check"
 import { ACCESS_TABLE } from "../../worker/routes/access/administration-rules.ts"
@@ -18,7 +21,10 @@ const READING_RULES = RULES.filter(({ admitsViewers }) => admitsViewers === true
 const SESSION_RULES = RULES.filter(({ path }) => path.startsWith("/v1/sessions/:id"))
 export const ADMINISTRATION_RULES = RULES.filter(isAdministration)
 
-/** Generates attempts. Half of them name a victim's session with its owner, and half come from the tenant itself. */
+/**
+ * Generates attempts. Half of them name a victim's session together with its owner, and half come from the tenant
+ * itself.
+ */
 const attempt = fc.record({
   intruder: fc.record({ isInside: fc.boolean(), n: fc.nat() }),
   rule: fc.oneof(
@@ -31,7 +37,7 @@ const attempt = fc.record({
   user: fc.constantFrom(...USERS),
   agent: fc.constantFrom("secret", "general"),
   claims: fc.constantFrom(undefined, { tenant: T, user: "ada", expires: 4e9, token: null, issued: 0, role: "owner" }),
-  // Null means a body that the route accepts.
+  // With null, the request gets a body that the route accepts.
   body: fc.constantFrom<object | null>(
     null,
     null,

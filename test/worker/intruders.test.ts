@@ -1,6 +1,6 @@
 /**
- * intruders.test.ts: sends generated requests and frames of other tenants, users and roles against all data of a tenant.
- * None of them returns any of the data, and none changes a row or a file.
+ * intruders.test.ts: sends generated requests and frames of other tenants, users and roles against all data of a
+ * tenant. None of them returns any of the data, and none changes a row or a file.
  */
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
@@ -39,9 +39,9 @@ import { createKey, createTenant } from "./tenant-access.ts"
 import { digestBucket, digestOf } from "./storage-digest.ts"
 import { exportTenant } from "./tenant-transfer.ts"
 
-/** Appears in everything that only ada, boss and the tenant's administrators may read. */
+/** A mark that is part of everything that only ada, boss and the tenant's administrators may read. */
 const MARK = "zq-private-mark"
-/** Appears in the session that ada shares with vic. */
+/** A mark that is part of the session that ada shares with vic. */
 const SHARED_MARK = "zq-shared-mark"
 
 /** Number of attempts with `RUNS=long`. */
@@ -56,7 +56,7 @@ interface Intruder {
   readonly isInside: boolean
   /** Whether the intruder may read the shared session. */
   readonly isViewer?: true
-  /** Absent if the intruder has none. */
+  /** The intruder's rights; absent if there are none. */
   readonly rights?: Rights
 }
 
@@ -101,7 +101,7 @@ async function prepareVictims(): Promise<void> {
   for (const id of VICTIMS.ada) await call(`/v1/sessions/${id}/viewers/ex`, { method: "DELETE", token: ada })
   await call("/v1/users/ada", { method: "PATCH", token: boss, ...asJson({ name: MARK }) })
   await call("/v1/sessions", { method: "POST", token: await tokenOf(T, "eve"), ...asJson({ id: "e1" }) })
-  // The other users' first contact.
+  // Let the other users make their first contact.
   for (const [user, role] of [
     ["adm", "admin"],
     ["own", "owner"],
@@ -117,7 +117,8 @@ async function prepareIntruders(): Promise<void> {
   await call("/v1/tokens/revoke", { method: "POST", token: revoked, body: "{}" })
   const addIntruder = (name: string, token: string | null, more: Partial<Intruder> = {}) =>
     intruders.push({ name, token, isInside: true, ...more })
-  // Every tenant name that a mistake could confuse with the victim's, each with its most powerful user and a namesake.
+  // For each tenant name that a mistake could confuse with the victims', add namesakes of the victims and of the
+  // intruder eve.
   for (const tenant of ["eu.vault", "us.vault", "Vault", "vault2", "vaul", "vault_", "demo"]) {
     const outside = { isInside: false }
     for (const user of ["ada", "boss", "eve"])
@@ -167,7 +168,10 @@ async function prepareIntruders(): Promise<void> {
   names = { ...names, exported: await exportTenant(T) }
 }
 
-/** Adds users of the tenant's and another tenant's provider, and tokens that were not signed for the tenant. */
+/**
+ * Adds users from the tenant's provider and from another tenant's provider, and tokens that were not signed for the
+ * tenant.
+ */
 async function prepareProviders(
   add: (name: string, token: string | null, more?: Partial<Intruder>) => void,
 ): Promise<void> {
@@ -203,7 +207,7 @@ function prepareOnce(): Promise<void> {
   return prepared
 }
 
-/** Whether the sender may use the route for at least some users and keys. */
+/** Returns whether the sender may use the route for at least some users and keys. */
 function isAllowedForSome(rule: AccessRule, rights: Rights): boolean {
   const isOfSessions = /^\/(?:v1|external)\/sessions/.test(rule.path)
   return !isOfSessions && !isAlwaysForbidden(rule, rights)
@@ -229,12 +233,12 @@ async function tryRequest(
       ...(claims === undefined ? {} : { "x-cuecard-claims": JSON.stringify(claims) }),
     },
   })
-  // An intruder's request to the administration is refused before it is read.
+  // An intruder's request to an administration route must be refused before it is read.
   const isRefused = [401, 403, 404].includes(answer.status) || (body !== null && answer.status === 400)
   if (intruder.isInside && isAdministration(rule) && !isRefused) return MARK
   const links = (answer.json?.signed ?? []).map(({ href }: { href: string | null }) => href)
   const files = await Promise.all(links.filter(Boolean).map(async (href: string) => (await call(href)).status))
-  // A link for another session's file may be signed, but finds nothing.
+  // A link for another session's file may be signed, but must not return the file.
   return answer.text + (files.includes(200) ? MARK : "")
 }
 
@@ -272,9 +276,10 @@ function listTablesOfOtherUsers(): Readonly<Record<string, string>> {
     shared: "SELECT * FROM shared WHERE owner IN ('ada', 'boss')",
     users: `SELECT * FROM users WHERE id IN (${ids}) OR role IN ('owner', 'admin')`,
     user_keys: `SELECT * FROM user_keys WHERE user IN (${ids})`,
-    // Using a key changes its row.
+    // Omit the columns that change when a key is used.
     api_keys: "SELECT id, hash, name, roles, created, expires FROM api_keys",
-    // A token that names an unknown key makes the tenant fetch the provider's keys again.
+    // Omit the column with the time of the last fetch, because a token that names an unknown key makes the tenant fetch
+    // the provider's keys again.
     issuers: "SELECT name, issuer, audience, config, secret, metadata, keys, created FROM issuers",
     audit:
       "SELECT at, actor, action, target FROM audit WHERE action NOT IN ('key.used', 'key.refused', 'token.refused', 'failures.omitted')",
@@ -302,7 +307,7 @@ async function digestVictims(): Promise<string> {
   ])
   const prefixes = [...Object.values(VICTIMS).flatMap((ids) => ids.map((id) => `${T}/${id}/`)), dirOf(names.exported)]
   const files = await Promise.all(prefixes.map((prefix) => digestBucket(prefix)))
-  return [...digests, ...rows.map((one) => JSON.stringify(one)), ...files].join("\n")
+  return [...digests, ...rows.map((row) => JSON.stringify(row)), ...files].join("\n")
 }
 
 const dirOf = (exported: string): string => archiveKey(T, exported, 0).replace(/[^/]*$/, "")
@@ -313,7 +318,7 @@ test("[RL6] every administration route refuses every intruder from the tenant, e
   for (const rule of ADMINISTRATION_RULES) {
     for (const intruder of intruders) {
       const { isInside, rights = "none" } = intruder
-      // Users of other tenants may do all this in their own tenant.
+      // Skip users of other tenants, who may do all this in their own tenant.
       if (!isInside || !isForbidden(rule, rights)) continue
       // An administrator may change everyone except owners.
       for (const user of rights === "none" && rule.path.includes("/users/:id") ? ["ada", "boss"] : ["boss"])
@@ -327,13 +332,13 @@ test("[RL6] every administration route refuses every intruder from the tenant, e
   }
 }, 600_000)
 
-test("[RL6] of generated attempts across tenants, users and roles, on every route and with every frame, none succeeds", async () => {
+test("[RL6] no generated attempt across tenants, users and roles succeeds, on any route or with any frame", async () => {
   await prepareOnce()
   const before = await digestVictims()
   const seen = new Set<string>()
   await assertPropertyAsync(
     fc.asyncProperty(
-      // Do not shrink a failing list: each attempt acts on the state that the earlier attempts left.
+      // Don't shrink a failing list, because each attempt acts on the state that the earlier attempts left.
       fc.noShrink(fc.array(anyAttempt, { minLength: ATTEMPTS_PER_RUN, maxLength: ATTEMPTS_PER_RUN })),
       async (attempts) => {
         for (const { one, isViewers } of attempts) {
@@ -357,6 +362,6 @@ test("[RL6] of generated attempts across tenants, users and roles, on every rout
     ATTEMPTS / ATTEMPTS_PER_RUN,
     0.5,
   )
-  // The attempts included each route and each frame.
+  // In full runs, the attempts must have covered each route and each frame.
   if (IS_FULL) expect(seen.size).toBe(RULES.length + Object.keys(FRAME_ACCESS).length)
 }, 600_000)

@@ -1,4 +1,7 @@
-/** issuer-identity.test.ts: no claim, second registration or removed registration lets one user become another. */
+/**
+ * issuer-identity.test.ts: tests that no claim, second registration or removed registration lets one user become
+ * another.
+ */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -58,7 +61,7 @@ describe("two registrations of one provider", () => {
     const asAdmin = { role: "admin" } as const
     expect(await putIssuer("id-admin", { ...own, audience: "mine" }, { ...asAdmin, name: "mine" })).toEqual(denied)
     expect(await putIssuer("id-admin", { ...own, audience: "mine" }, asAdmin)).toEqual(denied)
-    // This is also refused after the provider was removed.
+    // This must still be refused after the provider has been removed.
     const token = await tokenOfRole("id-admin", "admin")
     expect((await call("/v1/issuers/idp", { method: "DELETE", token })).status).toBe(204)
     expect(await putIssuer("id-admin", { ...own, audience: "mine" }, { ...asAdmin, name: "mine" })).toEqual(denied)
@@ -173,13 +176,13 @@ describe("a removed or replaced provider", () => {
     const client = await tenantStub.getSignInClient("idp")
     const token = await tokenOfRole(tenant, "owner")
     expect((await call("/v1/issuers/idp", { method: "DELETE", token })).status).toBe(204)
-    // The isolate of the tenant's object removes the provider from its cache. No other isolate does.
+    // Only the isolate of the tenant's object removes the provider from its cache.
     advanceClock(TOKEN_TRUST_MS + 1_000)
     await readCachedConfig(tenant, "client idp", async () => client)
     expect(await browser.post("/auth/token")).toEqual(signInRequired)
   })
 
-  test("[OI11] has the same effect when it is replaced under its name, and a sign-in in progress ends", async () => {
+  test("[OI11] has the same effect if it is replaced under its name, and a sign-in in progress ends", async () => {
     const used = await useIssuer("id-replaced")
     const begun = new TestBrowser("id-replaced")
     const callback = await begun.beginSignIn()
@@ -236,7 +239,7 @@ describe("claims that an issuer requires", () => {
       expect(await listSessions(claims)).toEqual(refusal(401, "token_invalid"))
     const browser = new TestBrowser("id-hd")
     expect(await browser.signIn()).toBe("/#/signin-error/identity_invalid")
-    // A claim of the test provider.
+    // Require a claim that the test provider sends.
     await registerIssuer("id-hd", provider, { required_claims: { email_verified: "true" } })
     expect(await browser.signIn()).toBe("/")
   })

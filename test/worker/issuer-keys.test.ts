@@ -1,4 +1,7 @@
-/** issuer-keys.test.ts: rotation and withdrawal of OpenID providers' keys, outages, and floods of unknown keys. */
+/**
+ * issuer-keys.test.ts: tests the rotation and withdrawal of OpenID providers' keys, outages, and floods of unknown
+ * keys.
+ */
 
 import { env, evictDurableObject } from "cloudflare:test"
 import { afterEach, expect, test, vi } from "vitest"
@@ -14,7 +17,7 @@ import type { RemoteProvider } from "../support/oidc-client.ts"
 import { call, refusal } from "./http.ts"
 import { foreignClaims, registerIssuer, startProvider, TestBrowser, tokenOfRole } from "./oidc.ts"
 
-/** Longest time until a new key works, in milliseconds (SPEC OI6). */
+/** Maximum time until a new key works, in milliseconds (SPEC OI6). */
 const NEW_KEY_MS = 35_000
 const DAY_SECONDS = 24 * 60 * 60
 
@@ -28,7 +31,7 @@ function advanceClock(ms: number): void {
 
 const listSessions = (token: string) => call("/v1/sessions", { token })
 
-/** Returns a token that is valid for a day, so that only its key decides. */
+/** Returns a token that is valid for a day, so that its acceptance depends only on its key. */
 const signLong = (provider: RemoteProvider, change: Record<string, unknown> = {}) =>
   provider.sign({ payload: foreignClaims(provider, { exp: Math.floor(Date.now() / 1000) + DAY_SECONDS, ...change }) })
 
@@ -43,7 +46,7 @@ test("[OI6] a new key works within 35 seconds, and the withdrawn key stops worki
   expect((await listSessions(before)).status).toBe(200)
   await provider.rotateKeys()
   const after = await signLong(provider)
-  // The keys were just fetched, so they are not fetched again yet.
+  // The keys have just been fetched, so they are not fetched again yet.
   expect(await listSessions(after)).toEqual(refusal(401, "token_invalid"))
   advanceClock(NEW_KEY_MS)
   expect((await listSessions(after)).status).toBe(200)
@@ -152,14 +155,14 @@ test.each(["down", "error"] as const)("[OI7] while the provider is %s, known key
   const token = await signLong(provider)
   const begun = Date.now()
   await provider.setFaults({ outage })
-  // Nobody needs the keys for two hours. The first token after that discovers the outage.
+  // Nobody needs the keys for two hours. The outage is discovered with the first token after that.
   for (let minute = 120; minute < 180; minute += 7) {
     vi.useFakeTimers({ toFake: ["Date"], now: begun + minute * 60_000 })
     expect((await listSessions(token)).status, `minute ${minute}`).toBe(200)
   }
   vi.useFakeTimers({ toFake: ["Date"], now: begun + 120 * 60_000 + ISSUER_KEYS_TRUST_MS + 1_000 })
   expect(await listSessions(token)).toEqual(refusal(503, "issuer_unreachable"))
-  // The trust in one token also ends in a warm isolate, and the sign-in reports the reason.
+  // An isolate with warm caches also stops trusting the token, and the sign-in reports the reason.
   advanceClock(1_000)
   expect(await listSessions(token)).toEqual(refusal(503, "issuer_unreachable"))
   await provider.setFaults({})
@@ -204,7 +207,7 @@ test("[OI7] the page's sign-in works after a rotation", async () => {
   advanceClock(NEW_KEY_MS)
   const browser = new TestBrowser("ik-page")
   const callback = await browser.beginSignIn()
-  // The provider's clock is the real one.
+  // Use real time, because the provider does.
   vi.useRealTimers()
   const now = Date.now()
   advanceClock(0)

@@ -1,4 +1,7 @@
-/** issuers.test.ts: registration of OpenID providers: accepted configurations, stored rows, rights, and fetches. */
+/**
+ * issuers.test.ts: tests the registration of OpenID providers: accepted configurations, stored rows, rights, and
+ * fetches.
+ */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
@@ -150,8 +153,8 @@ describe("who may register issuers", () => {
   })
 })
 
-describe("which tenant has an issuer and audience", () => {
-  test("[OI3] one tenant has them until it removes or changes them", async () => {
+describe("a pair of issuer and audience", () => {
+  test("[OI3] belongs to one tenant until that tenant removes or changes it", async () => {
     const { issuer } = await startProvider()
     const body = { issuer, audience: AUDIENCE }
     expect((await putIssuer("oi-one", body)).status).toBe(200)
@@ -165,7 +168,7 @@ describe("which tenant has an issuer and audience", () => {
     expect((await putIssuer("oi-one", body)).status).toBe(200)
   })
 
-  test("[OI3] [OI5] tenants of different regions do not share a pair either, and a token finds the region", async () => {
+  test("[OI3] [OI5] can't be shared by tenants in different regions either, and a token leads to the right region", async () => {
     const provider = await startProvider()
     const body = { issuer: provider.issuer, audience: AUDIENCE }
     expect((await putIssuer("eu.oi-region", body)).status).toBe(200)
@@ -173,7 +176,7 @@ describe("which tenant has an issuer and audience", () => {
       expect(await putIssuer(tenant, body)).toEqual(refusal(409, "issuer_taken"))
     const token = await provider.sign({ payload: foreignClaims(provider) })
     expect(await verifyForeignToken(env, token, Date.now())).toMatchObject({ value: { tenant: "eu.oi-region" } })
-    // A refused registration leaves no claim.
+    // A refused registration must leave no claim on the pair.
     await removeIssuer("eu.oi-region")
     expect((await putIssuer("oi-region", body)).status).toBe(200)
     expect(await putIssuer("eu.oi-region", body)).toEqual(refusal(409, "issuer_taken"))
@@ -196,7 +199,7 @@ describe("which tenant has an issuer and audience", () => {
     const stub = env.TENANT.getByName("oi-cut")
     expect((await putIssuer("oi-cut", { issuer, audience: "first" })).status).toBe(200)
     const { claimIssuer } = await import("../../worker/auth/issuer/issuer-registry.ts")
-    // The state after a kill between the claim and the row.
+    // Restore the state that a kill between the claim and the row leaves.
     await runInDurableObject(stub, async (_object, { storage }) => {
       storage.sql.exec("INSERT INTO issuer_claims (issuer, audience) VALUES (?, 'lost')", issuer)
       await claimIssuer(env, "oi-cut", issuer, "lost")
@@ -229,7 +232,7 @@ describe("which tenant has an issuer and audience", () => {
     expect(await runDurableObjectAlarm(stub)).toBe(true)
     vi.useRealTimers()
     expect((await putIssuer("oi-killed-b", { issuer, audience: "lost" })).status).toBe(200)
-    // Nothing is left to do.
+    // No alarm is left, because nothing is left to do.
     expect(await runDurableObjectAlarm(stub)).toBe(false)
   })
 
@@ -281,7 +284,7 @@ describe("the responses of a provider", () => {
     const put = await putIssuer(tenant, { issuer: provider.issuer, audience: AUDIENCE })
     expect(put).toEqual(refusal(422, "issuer_refused", `(${because})`))
     expect(await listIssuers(tenant)).toEqual([])
-    // The pair stays free.
+    // The pair must still be free.
     await provider.setFaults({})
     expect((await putIssuer(`${tenant}-b`, { issuer: provider.issuer, audience: AUDIENCE })).status).toBe(200)
   })

@@ -1,4 +1,4 @@
-/** key-limits.test.ts: limits of an API key that depend on its creator. */
+/** key-limits.test.ts: tests the limits of an API key that depend on its creator. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -69,14 +69,14 @@ describe("a user above the creator of a key", () => {
     for (const body of [{ user: "boss", role: "member" }, { user: "boss" }])
       expect(await postJson("/v1/tokens", own.key, body)).toEqual(DENIED)
     for (const user of ["adm", "new"]) await tokenWith(own.key, user, { role: "member" })
-    // A key that such a key creates creates no token either, and neither does a rotated key.
+    // A key that was created with such a key can't create a token either, and neither can a rotated key.
     const adminKey = await createKey(admin, { roles: ["admin", "member"] })
     const keyOfOwner = await createKey(first, { roles: ["member"] })
     await tokenWith(keyOfOwner.key, "boss", { role: "member" })
     const rotated = (await postJson(`/v1/keys/${keyOfOwner.id}/rotate`, admin)).json.key
     for (const key of [adminKey.key, (await createKey(adminKey.key, { roles: ["member"] })).key, rotated])
       expect(await postJson("/v1/tokens", key, { user: "boss", role: "member" })).toEqual(DENIED)
-    // The same is true if the user is promoted later.
+    // The same applies if the user is promoted later.
     await tokenWith(own.key, "new", { role: "member" })
     await setRole(first, "new", "owner")
     expect(await postJson("/v1/tokens", own.key, { user: "new", role: "member" })).toEqual(DENIED)
@@ -159,7 +159,7 @@ describe("the creator of a key", () => {
     expect((await call("/v1/users", { token: own.key })).status).toBe(200)
   })
 
-  test("[AK15] who is erased loses the keys, too", async () => {
+  test("[AK15] who is erased loses the keys too", async () => {
     const first = await createTenant("ak15c")
     const { key } = await createKey(await tokenWith(first, "adm", { role: "admin" }), { roles: ["admin"] })
     expect((await call("/v1/users/adm", { method: "DELETE", token: first })).status).toBe(202)

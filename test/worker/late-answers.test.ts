@@ -1,4 +1,6 @@
-/** late-answers.test.ts: answers from other agents that arrive when their question's version is no longer active. */
+/**
+ * late-answers.test.ts: tests answers from other agents that arrive when the version that asked is no longer active.
+ */
 
 import { evictDurableObject, runInDurableObject, SELF } from "cloudflare:test"
 import { expect, test } from "vitest"
@@ -11,7 +13,7 @@ import { END, numberRecords, openRequest, postRecords, result, text, callStart }
 import { HOST, tokenOf } from "./http.ts"
 import { answerTo, beginTurn, call, expectSame, renewPage, say, script, textIn, toolsIn } from "./session-helpers.ts"
 
-/** The delay of a late answer, in milliseconds: long enough for a command to arrive before it. */
+/** The delay of a late answer, in milliseconds. It is long enough for a command to arrive before the answer. */
 const SLOW_MS = 900
 
 /** Returns a question that makes the model ask the researcher without waiting for the answer. */
@@ -25,7 +27,7 @@ type Command = Extract<ClientFrame, { type: "regenerate" | "edit" | "switch" }>
 interface Tabs {
   readonly live: TestClient
   readonly second: TestClient
-  /** Receives only whole messages. */
+  /** A client that receives only whole messages. */
   readonly slow: TestClient
 }
 
@@ -34,10 +36,10 @@ async function openTabs(id: string): Promise<Tabs> {
   return { live, second, slow: await connect(id, undefined, { live: false }) }
 }
 
-/** Sends a command. Every tab then reads the new path, as the page does. */
+/** Sends a command. Then every tab reads the new path, as the page does. */
 async function sendCommand(id: string, tabs: Tabs, frame: Command): Promise<HistoryPage> {
   tabs.live.say(frame)
-  await tabs.live.untilTrue((one) => one.type === "ack" && one.id === frame.id)
+  await tabs.live.untilTrue((reply) => reply.type === "ack" && reply.id === frame.id)
   await renewPage(id, tabs.live)
   await renewPage(id, tabs.second)
   return await renewPage(id, tabs.slow)
@@ -106,7 +108,7 @@ async function exportOf(id: string, query = ""): Promise<string> {
   return await (await SELF.fetch(`${HOST}/v1/sessions/${id}/events${query}`, { headers })).text()
 }
 
-test("[VE8] a late answer to a regenerated answer stays with it, and begins its turn when it is shown again", async () => {
+test("[VE8] a late answer to a regenerated answer stays with that answer, and begins its turn when that answer is shown again", async () => {
   const id = await freshAsker()
   const tabs = await openTabs(id)
   const first = await askFor(tabs.live, "q1", askLater("Found it."))
@@ -122,7 +124,7 @@ test("[VE8] a late answer to a regenerated answer stays with it, and begins its 
   expect(replies.filter(({ role }) => role === "agent")).toHaveLength(1)
   await expectOnlyHistory(id, tabs)
   const back = await sendCommand(id, tabs, { type: "switch", id: "s1", message: "r1", version: 1 })
-  expect(toolsIn(back.messages.find((one) => one.id === first.id))).toMatchObject([{ status: "ok" }])
+  expect(toolsIn(back.messages.find((message) => message.id === first.id))).toMatchObject([{ status: "ok" }])
   const shown = await untilReply(id)
   expect(shown.map(({ role }) => role)).toEqual(["user", "assistant", "agent", "assistant"])
   await expectSame(id, tabs.live)
@@ -138,11 +140,11 @@ test("[VE8] a late answer to the answer of an edited question stays with it, in 
   expect((await pageOf(id)).messages.map(({ role }) => role)).toEqual(["user", "assistant"])
   await expectOnlyHistory(id, tabs)
   expect(await exportOf(id, "?format=markdown")).not.toContain("Found it.")
-  // The file holds every version, and the late answer with its own.
+  // The file must contain every version, and the late answer with the version that asked.
   expect(await exportOf(id)).toContain("Found it.")
   await evictDurableObject(sessionOf(id))
   const back = await sendCommand(id, tabs, { type: "switch", id: "s1", message: "e1", version: 1 })
-  const answered = back.messages.find((one) => one.id === first.id)
+  const answered = back.messages.find((message) => message.id === first.id)
   expect(resultsIn(answered)).toMatchObject([{ agent: "researcher", answer: "Found it." }])
   const shown = await untilReply(id)
   expect(shown.map(({ role }) => role)).toEqual(["user", "assistant", "agent", "assistant"])
@@ -151,7 +153,7 @@ test("[VE8] a late answer to the answer of an edited question stays with it, in 
   expect(await exportOf(id, "?format=markdown")).toContain("Found it.")
 })
 
-test("[VE8] a late answer to an inactive version stays with it; its turn begins once, however often the version is shown", async () => {
+test("[VE8] a late answer to an inactive version stays with that version; its turn begins once, however often the version is shown", async () => {
   const id = await freshAsker()
   const tabs = await openTabs(id)
   await askFor(tabs.live, "q1", "/say plain")
@@ -194,7 +196,7 @@ test("[VE5] [EX5] the active version can't change while an external answer is op
   expect((await pageOf(id)).seq).toBe(seq)
   await expectOnlyHistory(id, tabs)
   const back = await sendCommand(id, tabs, { type: "switch", id: "s1", message: "e1", version: 1 })
-  expect(toolsIn(back.messages.find((one) => one.id === "x1"))).toMatchObject([{ status: "interrupted" }])
+  expect(toolsIn(back.messages.find((message) => message.id === "x1"))).toMatchObject([{ status: "interrupted" }])
 })
 
 test("[VE5] a queued message belongs to the version that is active when it is sent, and that version stays active while it waits", async () => {

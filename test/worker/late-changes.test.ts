@@ -1,4 +1,4 @@
-/** late-changes.test.ts: changes to a message after its end, and the clients that receive them. */
+/** late-changes.test.ts: tests changes to a message after its end, and which clients receive them. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -29,7 +29,7 @@ async function fillSession(id: string, after: number): Promise<void> {
       insertAt(pos, createMessage({ ...head, id: `m${pos}`, role, words: role === "user" ? "more" : "" }))
     }
   })
-  // The object is evicted, so that it reads its newest seq again.
+  // Evict the object, so that it reads its newest seq again.
   await evictDurableObject(sessionOf(id))
 }
 
@@ -61,9 +61,9 @@ describe("a late result", () => {
     expect(frame).toMatchObject({ id: "a1", segments: [{ type: "tool", status: "ok", result: '{"done":true}' }] })
     const page = await pageOf(id)
     expect(client.messages.size).toBe(1)
-    const [shown, stored] = [client.messages.get("a1"), page.messages.find((one) => one.id === "a1")]
+    const [shown, stored] = [client.messages.get("a1"), page.messages.find((message) => message.id === "a1")]
     expect(shown && shownOf(shown)).toBe(stored && shownOf(stored))
-    // A client that has the change does not receive it again.
+    // A client that already has the change must not receive it again.
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       expect(readChangesSince(createSessionStore(storage.sql), page.seq)).toEqual([])
     })
@@ -77,7 +77,7 @@ describe("a late result", () => {
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       const store = createSessionStore(storage.sql)
       expect(readChangesSince(store, seq)?.map(({ message }) => message.id)).toEqual(["a1"])
-      // The active path now bypasses the message: the first question has another answer.
+      // Give the first question another answer, so that the message is no longer on the active path.
       const head = { id: "other", role: "assistant", exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z" } as const
       store.insertMessage(placed(createMessage({ ...head, status: "completed" }), { pos: 99, parent: 1, seq: 1 }))
       expect(readChangesSince(createSessionStore(storage.sql), seq)).toEqual([])

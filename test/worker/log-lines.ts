@@ -1,4 +1,4 @@
-/** log-lines.ts: the log lines of this isolate, which runs the tests and the objects. */
+/** log-lines.ts: records the log lines of this isolate, which runs both the tests and the objects. */
 
 import { onTestFinished, vi } from "vitest"
 import { checkLine } from "../support/log-check.ts"
@@ -6,8 +6,8 @@ import { checkLine } from "../support/log-check.ts"
 export type LogLine = Readonly<Record<string, unknown>> & { readonly event: string }
 
 /**
- * Records the lines from now to the end of the test. With `session`, records only lines of that session, because sessions
- * of other files may still be running.
+ * Records the lines from now until the end of the test. With `session`, only that session's lines are recorded, because
+ * sessions of other test files may still be running.
  */
 export function recordLogLines(session?: string): LogLine[] {
   const lines: LogLine[] = []

@@ -1,4 +1,4 @@
-/** login-tokens.test.ts: what the server reads for each token of a sign-in, and the provider's sign-out. */
+/** login-tokens.test.ts: tests what the server reads for each token of a sign-in, and the provider's sign-out. */
 
 import { env } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -36,7 +36,7 @@ describe("the provider's sign-out", () => {
     await browser.signIn()
     const token = await tokenFrom(browser)
     const { status, json } = await browser.post("/auth/logout", body)
-    // The sign-in has ended in every case.
+    // The sign-in must have ended in every case.
     expect((await call("/v1/sessions", { token })).status).toBe(401)
     expect(browser.jar.get(COOKIE)).toBeUndefined()
     return { status, json, provider }
@@ -55,7 +55,7 @@ describe("the provider's sign-out", () => {
     }
   })
 
-  test("[SI13] doesn't follow by default, for a provider without a sign-out URL, or while the tenant can't be reached", async () => {
+  test("[SI13] doesn't follow by default, nor for a provider without a sign-out URL, nor while the tenant can't be reached", async () => {
     expect((await logoutFrom("si13-off", {})).status).toBe(204)
     expect((await logoutFrom("si13-false", { logout: false })).status).toBe(204)
     const get = Tenant.prototype.getSignInClient
@@ -145,7 +145,7 @@ describe("what is read with each token", () => {
       await runInDurableObject(env.TENANT.getByName("si-roles"), (_object, { storage }) => {
         storage.sql.exec(`UPDATE users SET ${column} = ? WHERE id = ?`, value, user.id)
       })
-      // An administrator's change raises the version of the directory.
+      // Raise the version in the directory, as an administrator's change does.
       await runInDurableObject(env.DIRECTORY.getByName(`si-roles:${user.id}`), (_object, { storage }) => {
         storage.sql.exec("UPDATE account SET version = version + 1, suspended = ?", value === "suspended" ? 1 : 0)
       })

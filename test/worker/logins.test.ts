@@ -1,4 +1,7 @@
-/** logins.test.ts: the life of a sign-in: rotation of its secret, copies of its cookie, limits, and signing out. */
+/**
+ * logins.test.ts: tests a sign-in from start to end: rotation of its secret, copies of its cookie, limits, and signing
+ * out.
+ */
 
 import { env, evictDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -48,7 +51,7 @@ describe("the secret of a cookie", () => {
     const issued = await Promise.all(tabs.map((tab) => tab.post("/auth/token")))
     expect(issued.map(({ status }) => status)).toEqual([200, 200, 200])
     expect(tabs.map((tab) => tab.jar.get(COOKIE))).not.toContain(first)
-    // Whichever response came last, its cookie still works after the overlap.
+    // The cookie from whichever response came last must still work after the overlap.
     advanceClock(LOGIN_OVERLAP_MS + 1)
     for (const tab of tabs) expect((await copyOf("si-tabs", tab).post("/auth/token")).status).toBe(200)
   })
@@ -77,7 +80,7 @@ describe("the secret of a cookie", () => {
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     advanceClock(TOKEN_TRUST_MS)
     expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_revoked"))
-    // Another sign-in of the same person continues.
+    // Another sign-in of the same person must continue.
     expect((await call("/v1/sessions", { token: otherToken })).status).toBe(200)
     expect((await other.post("/auth/token")).status).toBe(200)
   })
@@ -182,7 +185,7 @@ describe("how long a sign-in lasts", () => {
 })
 
 describe("signing out", () => {
-  test("[SI9] ends the sign-in, its tokens and its sockets; another sign-in stays", async () => {
+  test("[SI9] ends the sign-in, its tokens and its sockets, but no other sign-in", async () => {
     const { browser, signInAgain } = await signedIn("si-out")
     const other = await signInAgain()
     const [token, otherToken] = [await tokenFrom(browser), await tokenFrom(other)]
@@ -196,7 +199,7 @@ describe("signing out", () => {
     expect(otherSocket.closed).toBe(null)
     expect((await call("/v1/sessions", { token: otherToken })).status).toBe(200)
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
-    // Repeating it changes nothing.
+    // Repeating the request must change nothing.
     expect((await browser.post("/auth/logout", {})).status).toBe(204)
     otherSocket.socket.close()
   })
@@ -223,7 +226,7 @@ describe("signing out", () => {
     expect(await other.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     expect((await call("/v1/sessions", { token: graceToken })).status).toBe(200)
     expect((await grace.post("/auth/token")).status).toBe(200)
-    // Signing in again works at once.
+    // Signing in again must work at once.
     const again = await signInAgain()
     expect((await call("/v1/sessions", { token: await tokenFrom(again) })).status).toBe(200)
   })
@@ -240,10 +243,10 @@ describe("signing out", () => {
     await other.post("/auth/token")
     await other.post("/auth/token")
     expect(await old.post("/auth/logout", { everywhere: true })).toEqual(refusal(401, "sign_in_required"))
-    // An old copy ends its own sign-in, as any other use of it would.
+    // An old copy ends its own sign-in, as any other use of the copy would.
     expect(await other.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     expect((await third.post("/auth/token")).status).toBe(200)
-    // It works with the current cookie, and with the previous one, because a response may have been lost.
+    // The request must work with the current cookie and with the previous one, because a response may have been lost.
     const previous = copyOf("si-late", third)
     await third.post("/auth/token")
     expect((await previous.post("/auth/logout", { everywhere: true })).status).toBe(204)

@@ -1,4 +1,7 @@
-/** mcp-apps.test.ts: apps of MCP servers: the app that is stored with a call, the policy of its document, and its calls. */
+/**
+ * mcp-apps.test.ts: tests apps of MCP servers: the app that is stored with a call, the policy of the app's document,
+ * and the app's calls.
+ */
 
 import { SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -20,7 +23,9 @@ interface Shown {
   readonly tool: Extract<Segment, { type: "tool" }> | undefined
 }
 
-/** Registers a server with an app and lets an agent call its tool, as the tenant of the same name as the run. */
+/**
+ * Registers a server with an app, and lets an agent call the server's tool. The tenant has the same name as the run.
+ */
 async function showApp(run: string, app: McpAppState = { html: HTML }, server: object = {}): Promise<Shown> {
   await setServer(run, { app })
   await putServer(run, "plans", { url: serverUrl(run), ...OPEN, ...server })
@@ -46,14 +51,14 @@ async function callFromApp(run: string, { session, tool }: Shown, body: object, 
 
 const policyOf = (response: Response): Record<string, string> =>
   Object.fromEntries(
-    (response.headers.get("content-security-policy") ?? "").split("; ").map((one) => {
-      const [name = "", ...sources] = one.split(" ")
+    (response.headers.get("content-security-policy") ?? "").split("; ").map((directive) => {
+      const [name = "", ...sources] = directive.split(" ")
       return [name, sources.join(" ")]
     }),
   )
 
 describe("a call of a tool with an app", () => {
-  test("[MA1] [MA2] stores the app with the result; history, export and import have it, the model has only the result", async () => {
+  test("[MA1] [MA2] stores the app with the result; history, exports and imports contain the app, but the model gets only the result", async () => {
     const run = "ma-one"
     const { client, session, tool } = await showApp(run)
     expect(tool).toMatchObject({
@@ -77,7 +82,7 @@ describe("a call of a tool with an app", () => {
     expect(history.text).toContain("show: two")
   })
 
-  test("[MA2] a shared copy has the result as text, without the app", async () => {
+  test("[MA2] shows its result as text in a shared copy, without the app", async () => {
     const run = "ma-shared"
     const { session, tool } = await showApp(run)
     const token = await roleToken(run, "ada", "member")
@@ -173,7 +178,7 @@ describe("the document of an app", () => {
     expect(response.headers.get("connection-allowlist")).toBe("()")
     const text = await response.text()
     expect(text).toContain('<iframe sandbox="allow-scripts" title="App" srcdoc="')
-    // The app is one attribute, so it can't end the frame.
+    // The app is a single attribute, so it can't end the frame.
     expect(text.split("<iframe")).toHaveLength(2)
     expect(text.slice(text.indexOf("srcdoc=")).split('"')).toHaveLength(3)
   })
@@ -192,7 +197,7 @@ describe("the document of an app", () => {
     const patterns = app_hosts.map((origin) => `"${origin}"`).join(" ")
     expect(response.headers.get("connection-allowlist")).toBe(`(${patterns});redirects=allow`)
     expect(policy["img-src"]).toBe(`data: blob: ${app_hosts.join(" ")}`)
-    // Stored apps also lose origins that the tenant no longer allows.
+    // Apps that are already stored must also lose origins that the tenant no longer allows.
     await putServer(run, "plans", { url: serverUrl(run), ...OPEN, app_hosts: [] })
     expect(policyOf(await loadDocument(run, session, tool?.app ?? ""))).not.toHaveProperty("connect-src")
   })
@@ -312,7 +317,7 @@ describe("reading what a server declares", () => {
   })
 })
 
-test("[MA4] the audit log has the origins that an administrator allows", async () => {
+test("[MA4] the audit log contains the origins that an administrator allows", async () => {
   await setServer("ma-audit", { app: { html: HTML } })
   const app_hosts = ["https://a.example.com", "https://b.example.com"]
   await putServer("ma-audit", "plans", { url: serverUrl("ma-audit"), ...OPEN, app_hosts })

@@ -1,4 +1,7 @@
-/** mcp-connections.test.ts: users connect to an MCP server with their own accounts, at a real authorization server. */
+/**
+ * mcp-connections.test.ts: tests users who connect to an MCP server with their own accounts, at a real authorization
+ * server.
+ */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
@@ -13,7 +16,7 @@ const PUBLIC_CLIENT_ID = "cuecard-public"
 const callbackOf = (tenant: string): string => `${HOST}/auth/connections/${tenant}/files`
 const OPEN = { tools: ["echo"], reads: ["echo"], approval: "write" }
 
-/** A tenant with the server `files`, to which nobody has connected yet. */
+/** Creates a tenant with the server `files`, to which nobody has connected yet. */
 async function createTenant(tenant: string, change: object = {}, run = tenant): Promise<RemoteProvider> {
   const provider = await startRemoteProvider(upstreamUrl(env), [callbackOf(tenant)])
   const { issuer } = provider
@@ -36,7 +39,7 @@ async function createTenant(tenant: string, change: object = {}, run = tenant): 
 
 const tokenFor = (tenant: string, user: string) => roleToken(tenant, user, user === "root" ? "admin" : "member")
 
-/** Starts a connection. The jar gets the cookies, as a browser does. */
+/** Starts a connection. The jar stores the cookies, as a browser would. */
 async function start(tenant: string, user: string, jar: CookieJar): Promise<string> {
   const token = await tokenFor(tenant, user)
   const started = await call("/v1/connections/files", { method: "POST", token, headers: { cookie: jar.header } })
@@ -58,7 +61,7 @@ async function connectUser(tenant: string, user: string): Promise<void> {
   expect(jar.header).toBe("")
 }
 
-/** The administrator connects, reads the list and allows a tool. */
+/** Connects as an administrator, reads the list of tools and allows one of them. */
 async function allowTools(tenant: string, run = tenant): Promise<void> {
   await connectUser(tenant, "root")
   const { auth } = (await sendMcp(tenant, "GET", "/files")).json
@@ -91,7 +94,7 @@ test("[MP11] each user connects with their own account, and calls use that accou
   const tokens = await tokensAt("mc-own")
   expect(new Set(tokens)).toEqual(new Set([expect.stringMatching(/^Bearer [\w.~+/-]+$/)]))
   expect(tokens).toHaveLength(2)
-  // One token for root, one for ada.
+  // There is one token for root and one for ada.
   expect((await provider.listRequests()).filter((path) => path === "POST /token")).toHaveLength(2)
 })
 
@@ -190,7 +193,7 @@ test("[MP12] a response is accepted once, and only in the browser that started i
   const jar = new CookieJar()
   const callback = await signInAtProvider(await start("mc-once", "ada", jar), "ada")
   expect((await returnTo(callback, new CookieJar())).status).toBe(400)
-  // Another user's browser, which has started a separate connection.
+  // Another user's browser has started a separate connection.
   const other = new CookieJar()
   await start("mc-once", "bob", other)
   expect((await returnTo(callback, other)).status).toBe(400)
@@ -202,7 +205,7 @@ test("[MP12] a response is accepted once, and only in the browser that started i
   expect(returned.status).toBe(200)
   expect(returned.text).toContain('data-server="files"')
   expect((await returnTo(callback, jar)).status).toBe(400)
-  // A code is valid once, even with a copied cookie.
+  // A code is valid only once, even with a copied cookie.
   expect((await returnTo(callback, copied)).status).toBe(400)
   expect((await provider.listRequests()).filter((path) => path === "POST /token")).toHaveLength(2)
 })
@@ -287,7 +290,7 @@ test("[MP13] tokens are stored sealed, and can be opened only for their user and
   const call = { user: "bob", server: "files", tool: "echo", asks: false }
   const refused = { fault: { because: "not_connected" } }
   expect(await env.TENANT.getByName("mc-seal").openMcpCall(call)).toMatchObject(refused)
-  // A row that outlives a change of the server, which a bug could cause, sends nothing to the new URL.
+  // A bug could leave a row in place after the server's URL has changed. Such a row must send nothing to the new URL.
   await runInDurableObject(env.TENANT.getByName("mc-seal"), (_object, { storage }) => {
     storage.sql.exec("UPDATE mcp_servers SET config = replace(config, '127.0.0.1', 'localhost')")
   })
@@ -312,12 +315,12 @@ test("[MP13] tokens are in no archive of the tenant, and are deleted with the us
     return await rowsOf("mc-erase")
   }
   await expect.poll(readRows, { timeout: 40_000 }).not.toContain('"user":"ada"')
-  // A callback that arrives after the erasure stores nothing.
+  // A callback that arrives after the erasure must store nothing.
   expect((await returnTo(callback, jar)).status).toBe(400)
   expect(await rowsOf("mc-erase")).not.toContain('"user":"ada"')
 })
 
-test("[MP13] an expired token is renewed once for all calls that wait, and a refused one ends the connection", async () => {
+test("[MP13] an expired token is renewed once for all waiting calls, and a refused refresh token ends the connection", async () => {
   const provider = await createTenant("mc-renew", {}, "short-lived")
   await allowTools("mc-renew", "short-lived")
   await connectUser("mc-renew", "ada")
@@ -326,16 +329,16 @@ test("[MP13] an expired token is renewed once for all calls that wait, and a ref
   const call = { user: "ada", server: "files", tool: "echo", asks: false }
   const stub = env.TENANT.getByName("mc-renew")
   const opened = await Promise.all(Array.from({ length: 5 }, () => stub.openMcpCall(call)))
-  expect(new Set(opened.map((one) => JSON.stringify(one))).size).toBe(1)
+  expect(new Set(opened.map((result) => JSON.stringify(result))).size).toBe(1)
   expect(opened[0]).toMatchObject({ ok: true })
   expect(await countTokens()).toBe(before + 1)
-  // The refresh token was replaced: the next one works, too.
+  // The refresh token has been replaced, and the next one must work too.
   expect(await stub.openMcpCall(call)).toMatchObject({ ok: true })
   await provider.setFaults({ path: "/token", status: 503, body: "busy" })
   expect(await stub.openMcpCall(call)).toMatchObject({ fault: { because: "unreachable" } })
   await provider.setFaults({})
   expect(await stub.openMcpCall(call)).toMatchObject({ ok: true })
-  // The secret of our client has expired, for example. The user can't fix that.
+  // The user can't fix this fault. For example, the secret of our client may have expired.
   await provider.setFaults({ path: "/token", status: 401, body: '{"error":"invalid_client"}' })
   expect(await stub.openMcpCall(call)).toMatchObject({ fault: { because: "unauthorized" } })
   await provider.setFaults({})

@@ -1,4 +1,4 @@
-/** mcp-helpers.ts: registers MCP servers of upstream-mcp.ts, and calls their tools in sessions. */
+/** mcp-helpers.ts: registers the MCP servers of upstream-mcp.ts, and calls their tools in sessions. */
 
 import { env } from "cloudflare:test"
 import { expect } from "vitest"
@@ -13,7 +13,7 @@ const BASE = `${upstreamUrl(env)}/mcp`
 
 export const serverUrl = (run: string): string => `${BASE}/serve/${run}`
 
-/** The official file system server. */
+/** URL of the official file system server. */
 export const filesystemUrl = `${BASE}/files`
 
 export async function setServer(run: string, state: McpState): Promise<void> {
@@ -43,7 +43,7 @@ export async function putServer(tenant: string, name: string, body: object) {
   return put.json
 }
 
-/** Gives the tenant an agent with these servers, and opens a session with it. `session` is its id. */
+/** Gives the tenant an agent with these servers, and opens a session with that agent. `session` is the session's id. */
 export async function openAgentSession(
   tenant: string,
   servers: readonly string[],
@@ -58,7 +58,7 @@ export async function openAgentSession(
   return Object.assign(await connect(made.json.id, claims), { session: made.json.id })
 }
 
-/** Lets the scripted model call a tool. Returns the segment of the call when the turn has ended. */
+/** Lets the scripted model call a tool. Returns the call's segment once the turn has ended. */
 export async function runTool(client: TestClient, id: string, name: string, args: object = { text: "hi" }) {
   client.say({ type: "send", id, content: script([toolCall(name, args)], [say("Done.")]) })
   const [tool] = toolsIn(await client.untilEnd(id))

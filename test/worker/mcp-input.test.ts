@@ -1,4 +1,7 @@
-/** mcp-input.test.ts: questions of MCP servers to the user during a call: the question, the answers, and the repeated call. */
+/**
+ * mcp-input.test.ts: tests questions that MCP servers ask the user during a call: the question, the answers, and the
+ * repeated call.
+ */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -80,7 +83,7 @@ describe("a server that asks", () => {
       answers: { who: { action: "accept", content: FIELDS } },
       isSameState: true,
     })
-    // The answers and the state of the server are deleted with the turn.
+    // The answers and the server's state must be deleted when the turn ends.
     expect(await storedIn(client)).toEqual([])
   })
 
@@ -113,7 +116,7 @@ describe("a server that asks", () => {
     expect(resultOf(client)).toMatchObject({ answers: { d: { action: "accept", content: { sure: false } } } })
   })
 
-  test("[MP30] doesn't hold up the other calls of its step", async () => {
+  test("[MP30] doesn't delay the other calls of its step", async () => {
     const client = await openAsking("mi-beside", { asks: [{ a: YES }], tools: ["echo"] }, { tools: ["ask", "echo"] })
     const calls = [toolCall("trips_ask", { text: "one" }), toolCall("trips_echo", { text: "two" })]
     client.say({ type: "send", id: "q1", content: script(calls, [say("Done.")]) })
@@ -149,7 +152,7 @@ describe("a server that asks", () => {
       await setServer(tenant, { tools: ["ask"], hostile: { method: "tools/call", play } })
       client.say({ type: "send", id: "q1", content: script([toolCall("trips_ask", { text: "x" })], [say("Done.")]) })
       await client.untilEnd("q1")
-      // The same answer came each time.
+      // The server responded in the same way each time.
       expect(callOf(client)).toMatchObject({ status: "failed", result: expect.stringContaining("input") })
       const calls = (await seenAt(tenant)).filter(({ method }) => method === "tools/call")
       expect(calls).toHaveLength(4)
@@ -194,7 +197,7 @@ describe("an answer", () => {
     expect(callOf(client)?.input?.id).toBe("1-1")
   })
 
-  test("[MP32] counts once: it can be repeated, and another one is refused", async () => {
+  test("[MP32] counts once: the same answer can be repeated, and a different one is refused", async () => {
     const client = await openAsking("mi-once", { asks: [{ a: YES, b: YES }] })
     const { call_id: id = "" } = (await askUser(client)) ?? {}
     for (let n = 0; n < 2; n++) expect((await answer(client, id, accept({ sure: true }))).status).toBe(204)
@@ -276,7 +279,7 @@ test("[MP30] the capability to answer questions isn't declared to a server of 20
 }, async () => {
   const listed = await putServer("mi-old", "all", { url: await startEverything() })
   expect(listed).toMatchObject({ protocol: "2025-11-25" })
-  // The server offers the tool that asks only to clients with this capability.
+  // The server offers its asking tool only to clients with this capability.
   const names = listed.offered.map(({ name }: { readonly name: string }) => name)
   expect(names).toContain("echo")
   expect(names).not.toContain("trigger-elicitation-request")
@@ -301,7 +304,7 @@ test("[MP30] a call for another agent can't ask, because no user can answer", as
   expect(calls).toHaveLength(1)
 })
 
-test("[MP33] a kill between the answer and the next run of the call ends nothing: the call is still due", () => {
+test("[MP33] a kill between the answer and the repeated call ends nothing, and the call is still due", () => {
   const form = { id: "1-1", server: "trips", message: "Sure?", fields: [] }
   const events: readonly TurnEvent[] = [
     { type: "step_start" },
@@ -318,6 +321,6 @@ test("[MP33] a kill between the answer and the next run of the call ends nothing
   expect(planRecovery(answered, () => false)).toEqual([])
   const next = decideNextAction(answered, { isInFlight: () => false, needsApproval: () => false })
   expect(next).toMatchObject({ do: "dispatch", calls: [{ call_id: "c1", ordinal: 1 }] })
-  // An answer that arrives twice, or after the result, changes nothing.
+  // An answer that arrives twice, or after the result, must change nothing.
   expect(fold(answered, { type: "tool_input", call_id: "c1", input: null })).toBe(answered)
 })

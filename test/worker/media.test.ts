@@ -1,4 +1,4 @@
-/** media.test.ts: signed URLs, and the files served under them. */
+/** media.test.ts: tests signed URLs, and the files that are served under them. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -71,7 +71,7 @@ describe("signing", () => {
     })
   })
 
-  test("[MS1] is only for the session's owner and its own files, up to MAX_SIGNED_URLS", async () => {
+  test("[MS1] is possible only for the session's owner and the session's own files, up to MAX_SIGNED_URLS", async () => {
     const { token, session, id } = await uploadFile(png(1))
     expect(await signUrls(session, await tokenOf("else", "ann"), [])).toEqual(refusal(404, "session_unknown"))
     expect(await signUrls(session, await tokenOf(T, "eve"), [])).toEqual(refusal(404, "session_unknown"))
@@ -129,7 +129,7 @@ describe("signing", () => {
     expect(await call("/v1/sessions", { token: link })).toEqual(refusal(401, "token_invalid"))
   })
 
-  test("[MS7] a URL gets the same signature for a while, which survives a revocation and ends with the session", async () => {
+  test("[MS7] a URL keeps the same signature for a while; the signature survives a revocation and ends with the session", async () => {
     const { token, session, id, href } = await uploadFile(png(1))
     const again = (await signUrls(session, token, [`/media/${id}`])).json.signed[0].href
     const stepOf = (path: string) => JSON.parse(atob(path.split(".")[1] ?? "")).exp % SIGNED_URL_STEP_SECONDS

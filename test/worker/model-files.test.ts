@@ -1,4 +1,7 @@
-/** model-files.test.ts: the files that a model receives, with a real bucket and a loopback server as the model. */
+/**
+ * model-files.test.ts: tests which files a model receives and how, with a real bucket and a loopback server as the
+ * model.
+ */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -40,12 +43,15 @@ const TYPES = {
 const questionOf = (id: string, attachments: readonly Asset[], questionText = id): Message =>
   createUserMessage(id, questionText, 0, { attachments })
 
-/** Returns the context of a session with these questions and an answer to each. The last answer is running. */
+/**
+ * Returns the context of a session with the given questions and an answer to each of them. The last answer is still
+ * running.
+ */
 function contextOf(
   questions: readonly Message[],
   { tokens = 32_000, takes = ALL_FILE_KINDS as FileKinds, now = answerOf() } = {},
 ) {
-  const rows = questions.flatMap((one) => [one, answerOf({ type: "text_delta", delta: "yes" })]).slice(0, -1)
+  const rows = questions.flatMap((question) => [question, answerOf({ type: "text_delta", delta: "yes" })]).slice(0, -1)
   const messageAt = (pos: number) => {
     const message = rows[pos - 1]
     return message === undefined ? null : placed(message, { pos, parent: pos === 1 ? null : pos - 1 })
@@ -64,7 +70,7 @@ function contextOf(
   return context.messages
 }
 
-/** Returns how each file of a context is included, by id. */
+/** Returns how each file in a context is included, by id. */
 function inclusionsIn(messages: readonly ModelMessage[]): Record<string, ModelFile["inclusion"]> {
   const files = messages.flatMap((message) => (message.role === "user" ? (message.files ?? []) : []))
   return Object.fromEntries(files.map(({ asset, inclusion: given }) => [asset.id, given]))
@@ -101,7 +107,7 @@ describe("which files are sent", () => {
     expect(context).toMatchObject([{ role: "user", content: "q" }])
   })
 
-  test("[AT7] the newest files come first, then files of older turns in the context, while there is space", () => {
+  test("[AT7] the newest files are sent first, and then files of older turns in the context, as long as there is space", () => {
     const questions = Array.from({ length: 12 }, (_, n) => questionOf(`q${n}`, [assetOf(`f${n}`)]))
     const given = inclusionsIn(contextOf(questions, { tokens: IMAGE_TOKENS * 6 }))
     const whole = Object.keys(given).filter((id) => given[id] === "whole")
@@ -133,7 +139,7 @@ describe("which files are sent", () => {
     expect(Object.values(late)).toEqual(["left_out", "left_out", "left_out", "left_out"])
   })
 
-  test("[AT7] the estimate for text is never below its cost", () => {
+  test("[AT7] the estimated tokens of a text are never below its actual tokens", () => {
     for (const text of ["plain words ".repeat(99), "ä€東🌦️".repeat(99), "\u07ff".repeat(999)]) {
       const size = new TextEncoder().encode(text).byteLength
       expect(estimateFileTokens(assetOf("t", { ...TYPES.text, size }))).toBeGreaterThanOrEqual(estimateTokens(text))
@@ -212,7 +218,7 @@ describe("how files are sent", () => {
     expect(JSON.stringify(content)).toContain("You cannot read files of this type.")
   })
 
-  test("[AT5] a long text is cut to its beginning, with a note of how much is missing", async () => {
+  test("[AT5] a long text is cut off, with a note that states how much is missing", async () => {
     const size = MAX_MODEL_TEXT_BYTES + 1000
     await env.MEDIA.put(keyOf("mf", "long"), "x".repeat(size))
     const { content } = await sendToModel([includeWhole(assetOf("long", { ...TYPES.text, size }))], "mf")

@@ -1,4 +1,6 @@
-/** model-openai.test.ts: the OpenAI-compatible adapter against a real loopback server (test/support/upstreams.ts). */
+/**
+ * model-openai.test.ts: tests the OpenAI-compatible adapter with a real loopback server (test/support/upstreams.ts).
+ */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -16,12 +18,15 @@ const QUESTION: ModelMessage = { role: "user", content: "What's the weather in L
 
 let runs = 0
 
-/** Short enough for a test, but long enough for a loopback connection under load. */
+/** Time limits that are short enough for a test, but long enough for a loopback connection under load. */
 const TIMES = { firstByteMs: 1_500, idleMs: 1_500 }
-/** Longer than a test can take, so that only an abort ends a call. */
+/** Time limits that are longer than a test can take, so that only an abort ends a call. */
 const PATIENT = { firstByteMs: 600_000, idleMs: 600_000 }
 
-/** Prepares a call to a scenario of the upstream. Returns a way to run the call, its events, and the requests received. */
+/**
+ * Prepares a call to a scenario of the upstream. Returns a function that runs the call, the events, and the requests
+ * that the upstream received.
+ */
 async function prepareCall(scenario: string, change: Partial<ModelRequest> = {}, times = TIMES) {
   runs += 1
   const run = `m${runs}`
@@ -48,14 +53,19 @@ async function prepareCall(scenario: string, change: Partial<ModelRequest> = {},
   return { events, runCall, seen: readSeen }
 }
 
-/** Only a silent scenario runs with short limits. On a busy machine, any other scenario could exceed them. */
+/**
+ * Returns the events of a scenario. Only silent scenarios run with short limits, because any other scenario could
+ * exceed them on a busy machine.
+ */
 async function eventsOf(scenario: string): Promise<ModelEvent[]> {
   const isSilent = scenario.startsWith("silent")
   const times = isSilent ? TIMES : scenario === "stall" ? { ...PATIENT, idleMs: TIMES.idleMs } : PATIENT
   return (await prepareCall(scenario, {}, times)).runCall()
 }
 
-/** Returns the events as strings. Adjacent deltas of one kind are joined, and the finish shows the reported tokens. */
+/**
+ * Returns the events as strings. Adjacent deltas of the same kind are joined, and the finish shows the reported tokens.
+ */
 function describeEvents(events: readonly ModelEvent[]): string[] {
   const lines: string[] = []
   let kind = ""
@@ -105,14 +115,11 @@ describe("what the adapter streams", () => {
     ["usage-parts", { input: 2_000, cached: 1_024, cacheWritten: 512, output: 90, reasoning: 64 }],
     ["usage-cut", { input: 50, cached: 0, cacheWritten: 0, output: 2, reasoning: 0 }],
     ["usage-length", { input: 9, cached: 0, cacheWritten: 0, output: 4, reasoning: 0 }],
-  ])(
-    "[MT1] %s: the last report of the token counts comes before the end, even if the call fails",
-    async (scenario, tokens) => {
-      const events = await eventsOf(scenario)
-      expect(events.findLast(({ type }) => type === "usage")).toEqual({ type: "usage", tokens })
-      expect(["finish", "fault"]).toContain(events.at(-1)?.type)
-    },
-  )
+  ])("[MT1] %s: the last token report comes before the end, even if the call fails", async (scenario, tokens) => {
+    const events = await eventsOf(scenario)
+    expect(events.findLast(({ type }) => type === "usage")).toEqual({ type: "usage", tokens })
+    expect(["finish", "fault"]).toContain(events.at(-1)?.type)
+  })
 
   test("[MT1] the first chunk is a separate event, even if a tool call follows", async () => {
     expect((await eventsOf("bad-args")).map(({ type }) => type)).toEqual(["started", "tool_call", "finish"])
@@ -269,7 +276,8 @@ describe("upstream failures", () => {
   })
 
   test("[MO9] each chunk restarts the silence limit, so a slow answer is read to its end", async () => {
-    // The total is longer than the allowed silence, but the pauses of 75 ms stay far shorter, even on a busy machine.
+    // The answer takes longer in total than the allowed silence, but its pauses of 75 ms are far shorter, even on a
+    // busy machine.
     const { runCall } = await prepareCall("steady", {}, { firstByteMs: 3_000, idleMs: 3_000 })
     expect(describeEvents(await runCall())).toEqual([`text ${"x".repeat(50)}`, "finish - -"])
   })

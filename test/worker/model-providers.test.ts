@@ -1,4 +1,7 @@
-/** model-providers.test.ts: the streams of all providers produce the same events, and each provider gets what its API needs. */
+/**
+ * model-providers.test.ts: tests that the streams of all providers produce the same events, and that each provider gets
+ * what its API requires.
+ */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -11,10 +14,10 @@ import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 import type { Seen } from "../support/upstreams.ts"
 import { generalTools } from "./tools.ts"
 
-/** Longer than a test can take. */
+/** Time limits that are longer than a test can take, in milliseconds. */
 const PATIENT = { firstByteMs: 600_000, idleMs: 600_000 }
 
-/** Names of models that the packages recognise as thinking models. */
+/** Model names that the packages recognise as those of thinking models. */
 const MODEL_NAMES = {
   "openai-compatible": "a-model",
   openai: "gpt-5",
@@ -58,7 +61,9 @@ async function play(provider: ModelProvider, scenario: string, change: Partial<M
   return { events, seen: await readUpstream(env, run) }
 }
 
-/** Events as strings, without those that only metering reads. Adjacent deltas of one kind are joined. */
+/**
+ * Returns the events as strings, without those that only metering reads. Adjacent deltas of the same kind are joined.
+ */
 function describeEvents(events: readonly ModelEvent[]): string[] {
   const lines: string[] = []
   for (const event of events) {
@@ -83,7 +88,10 @@ const EXPECTED: Readonly<Record<(typeof SCENARIOS)[number], readonly string[]>> 
   "error-in-stream": ["text_delta And", "fault model_rate_limited -"],
 }
 
-/** Google's package ignores an error in a stream, which then ends without a finish. */
+/**
+ * Events that differ from those of the other providers. Google's package ignores an error in a stream, so the stream
+ * ends without a finish.
+ */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "google error-in-stream": ["text_delta And", "fault model_cut_off -"],
 }

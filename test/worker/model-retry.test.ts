@@ -1,4 +1,7 @@
-/** model-retry.test.ts: retries of a temporarily unavailable model before its first byte, also over real HTTP. */
+/**
+ * model-retry.test.ts: tests how calls to a temporarily unavailable model are retried before the first byte, also over
+ * real HTTP.
+ */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -13,7 +16,7 @@ const OPTIONS = { retryMs: 4, maxRetryAfterMs: 50, random: () => 1, log: () => {
 const BUSY: ModelEvent = { type: "fault", fault: "model_rate_limited", detail: "429", retry: { afterMs: null } }
 const HELLO: ModelEvent = { type: "text_delta", delta: "Hello" }
 
-/** Returns a model whose n-th call returns the n-th list, and its number of calls. */
+/** Returns a model whose n-th call returns the n-th list, and a function that returns the number of calls. */
 function modelOf(...calls: readonly ModelEvent[][]): { readonly model: Model; readonly callCount: () => number } {
   let callCount = 0
   const model: Model = {
@@ -36,7 +39,7 @@ async function collectEvents(model: Model, signal = new AbortController().signal
 }
 
 describe("a busy model", () => {
-  test("[MO12] is tried again twice, and then its answer or last fault is returned", async () => {
+  test("[MO12] is retried twice, and then its answer or last fault is returned", async () => {
     const good = modelOf([BUSY], [BUSY], [HELLO, { type: "finish" }])
     expect(await collectEvents(withRetries(good.model, OPTIONS))).toEqual([HELLO, { type: "finish" }])
     const bad = modelOf([BUSY])
@@ -44,7 +47,7 @@ describe("a busy model", () => {
     expect(bad.callCount()).toBe(3)
   })
 
-  test("[MO12] is tried again even after a usage report, which is not output", async () => {
+  test("[MO12] is retried even after a usage report, which is not output", async () => {
     const usage: ModelEvent = {
       type: "usage",
       tokens: { input: 5, cached: 0, cacheWritten: 0, output: 0, reasoning: 0 },
@@ -54,7 +57,7 @@ describe("a busy model", () => {
     expect(busy.callCount()).toBe(2)
   })
 
-  test("[MO12] text is never repeated, and a final fault is final", async () => {
+  test("[MO12] is not retried once it has sent text, or after a permanent fault", async () => {
     const spoken = modelOf([HELLO, BUSY])
     expect(await collectEvents(withRetries(spoken.model, OPTIONS))).toEqual([HELLO, BUSY])
     const refused = modelOf([{ type: "fault", fault: "model_refused", detail: "400" }])
@@ -62,7 +65,7 @@ describe("a busy model", () => {
     expect([spoken.callCount(), refused.callCount()]).toEqual([1, 1])
   })
 
-  test("[MO12] is tried again after the requested delay, or not at all if the delay is over the limit", async () => {
+  test("[MO12] is retried after the requested delay, or not at all if the delay is over the limit", async () => {
     const waits: unknown[] = []
     const recordWait = (_event: string, detail: Record<string, unknown>): void => void waits.push(detail["wait_ms"])
     const createBusy = (afterMs: number | null): ModelEvent => ({ ...BUSY, retry: { afterMs } }) as ModelEvent
@@ -84,7 +87,7 @@ describe("a busy model", () => {
     expect(busy.callCount()).toBe(1)
   })
 
-  test("[MO12] Retry-After is seconds or a date", () => {
+  test("[MO12] can send Retry-After in seconds or as a date", () => {
     const now = Date.parse("2026-01-01T00:00:00Z")
     expect(parseRetryAfterMs("7", now)).toBe(7_000)
     expect(parseRetryAfterMs("Thu, 01 Jan 2026 00:00:30 GMT", now)).toBe(30_000)

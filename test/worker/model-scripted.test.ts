@@ -1,4 +1,7 @@
-/** model-scripted.test.ts: the questions, cards and selection of the offline model. */
+/**
+ * model-scripted.test.ts: tests which questions the scripted model understands, which cards it shows, and when it is
+ * selected.
+ */
 
 import { afterEach, describe, expect, test, vi } from "vitest"
 import type { ModelEvent, ModelMessage } from "../../worker/model/model-adapter.ts"
@@ -36,7 +39,10 @@ interface Step {
   readonly events: readonly ModelEvent[]
 }
 
-/** Runs a whole turn as a session does: each call is dispatched with the tag of its ordinal, unless `isBare`. */
+/**
+ * Runs a whole turn as a session does. Unless `isBare` is true, each call is dispatched with a tag that contains its
+ * ordinal.
+ */
 async function playTurn(messages: ModelMessage[], question: string, isBare = false): Promise<Step[]> {
   messages.push({ role: "user", content: question })
   const steps: Step[] = []
@@ -64,13 +70,16 @@ async function playTurn(messages: ModelMessage[], question: string, isBare = fal
 }
 
 async function resultOf(name: string, args: string, card: string | null): Promise<string> {
-  const tool = generalTools().find((one) => one.name === name)
+  const tool = generalTools().find((tool) => tool.name === name)
   if (tool === undefined) return JSON.stringify({ error: "This tool doesn't exist." })
   const result = await tool.execute(JSON.parse(args), toolContext({ card, now: () => NOON }))
   return typeof result === "string" ? result : JSON.stringify(result)
 }
 
-/** Returns the intent of one question or several, separated by " / ": "London + Tokyo", "tomorrow: Paris", "help". */
+/**
+ * Describes the intent of one or more questions, which are separated by " / ": "London + Tokyo", "tomorrow: Paris",
+ * "help".
+ */
 function describeIntent(questions: string): string {
   const ask = parseIntent(questions.split(" / "))
   if (ask.kind === "which_place") return "which place"
@@ -133,7 +142,7 @@ describe("what the scripted model understands", () => {
     expect(describeIntent(questions)).toBe(expected)
   })
 
-  test("[MO1] a long message or a long chain of follow-ups costs no more than its beginning", () => {
+  test("[MO1] a long message or a long chain of follow-ups takes no more work than its beginning", () => {
     for (const long of ["weather in ".repeat(6000), `Is it warm in Oslo${", ".repeat(30_000)}`]) {
       expect(parseIntent([`${long} Rome tomorrow`])).toEqual(parseIntent([long]))
     }
@@ -207,7 +216,7 @@ describe("a turn about the weather", () => {
     expect(textIn(events).match(/^<span/gm)).toBeNull()
   })
 
-  test("[MO3] without a trailer it writes no span", async () => {
+  test("[MO3] without a trailer, the model writes no span", async () => {
     const [, second] = await playTurn([], "weather in London and Tokyo", true)
     expect(textIn(second?.events ?? [])).not.toContain("<span")
     expect(textIn(second?.events ?? [])).toContain("It is 12 °C in London")
@@ -229,7 +238,7 @@ describe("a turn about the weather", () => {
     expect(textIn(second?.events ?? [])).toContain("<span id='weather_1'>Tomorrow in Rome: mainly clear, 14 to 24 °C.")
   })
 
-  test("[MO1] without a location it asks for one, and calls nothing", async () => {
+  test("[MO1] without a location, the model asks for one and calls nothing", async () => {
     const [only] = await playTurn([], "what's the weather?")
     expect(callsIn(only?.events ?? [])).toEqual([])
     expect(textIn(only?.events ?? [])).toMatch(/^Which city/)
@@ -322,7 +331,7 @@ describe("the system prompt", () => {
     for (const directive of ["MEDIA:https://", "MEDIA:/media/<id>", "[[reply_to_current]]", "[[audio_as_voice]]"]) {
       expect(prompt).toContain(directive)
     }
-    // The prompt itself must not contain a tag that a model could copy.
+    // The prompt itself must not contain any tag, because a model could copy it.
     expect(prompt).not.toMatch(/_\d/)
   })
 })

@@ -1,4 +1,7 @@
-/** names.test.ts: invalid ids of tenants, users and sessions cause one error wherever they are sent, and create nothing. */
+/**
+ * names.test.ts: tests that invalid ids of tenants, users and sessions cause the same error wherever they are sent, and
+ * create nothing.
+ */
 
 import { env } from "cloudflare:test"
 import { SignJWT } from "jose"
@@ -11,7 +14,7 @@ import { getRegion, newTenantIdSchema, tenantIdSchema } from "../../worker/platf
 import { call, nowSeconds, refusal, tablesOf, tokenOf } from "./http.ts"
 import { RECORDED_OPERATOR, RECORDED_SECRET, withRecordedDeployment } from "./recorded-objects.ts"
 
-/** Invalid as any kind of id. */
+/** Strings that are not valid ids of any kind. */
 const BAD_NAMES: readonly string[] = [
   "",
   " ",
@@ -50,7 +53,7 @@ const BAD_NAMES: readonly string[] = [
   "x".repeat(10_000),
 ]
 
-/** Ids with a dot are invalid for users and sessions. */
+/** Ids with a dot, which are invalid for users and sessions. */
 const DOTTED: readonly string[] = ["a.b", "eu.acme", "s1.ada", ".a", "a."]
 
 const BAD_TENANTS: readonly string[] = [
@@ -121,7 +124,8 @@ describe("invalid ids", () => {
         text: expect.stringContaining(`"${name}"`),
       })
       for (const name of [...BAD_NAMES, ...DOTTED]) {
-        // A path cannot have an empty segment, and the platform resolves dot segments, even escaped ones.
+        // Some names can't be tested, because a path can't have an empty segment, and the platform resolves dot
+        // segments, even escaped ones.
         const escaped = toUrlText(name)
         const isPath = isSegment(name)
         if (isPath) {
@@ -153,7 +157,7 @@ describe("invalid ids", () => {
           createFieldFault("id"),
         )
       }
-      for (const name of NO_TEXT.filter((one) => one !== null))
+      for (const name of NO_TEXT.filter((value) => value !== null))
         expect(await sendRequest("POST", "/v1/sessions", { id: name }), showName(name)).toMatchObject(
           createFieldFault("id"),
         )
@@ -162,7 +166,7 @@ describe("invalid ids", () => {
     expect(await tablesOf(env.DIRECTORY.getByName("names:ada"))).toEqual([])
   })
 
-  test("[RG5] of a tenant or user for the operator, an API key or an administrator: one error, and none of its objects is called", async () => {
+  test("[RG5] of a tenant or user for the operator, an API key or an administrator: one error, and no object with that name is called", async () => {
     await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
       const sendRequest = async (method: string, path: string, token: string, body?: unknown) => {
         const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
@@ -199,8 +203,9 @@ describe("invalid ids", () => {
           await sendRequest("POST", `/v1/tenants/${encodeURIComponent(name)}/keys`, RECORDED_OPERATOR, { name: "k" }),
           showName(name),
         ).toEqual([400, "field_invalid"])
-      // A header can carry only printable ASCII characters; whitespace is not tested.
-      for (const name of BAD_TENANTS.filter((one) => /^[\x21-\x7e]*$/.test(one)))
+      // Other names can't be tested, because a header can carry only printable ASCII characters. Whitespace is not
+      // tested either.
+      for (const name of BAD_TENANTS.filter((name) => /^[\x21-\x7e]*$/.test(name)))
         expect(
           await sendRequest(
             "GET",
@@ -214,7 +219,7 @@ describe("invalid ids", () => {
     })
   })
 
-  test("[RG5] of a user who is to get read access: field_invalid, and no directory is called", async () => {
+  test("[RG5] of a user with whom a session is to be shared: field_invalid, and no directory is called", async () => {
     const token = await tokenOf("names", "eve")
     await call("/v1/sessions", { method: "POST", token, body: '{"id":"mine"}' })
     await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
@@ -253,7 +258,7 @@ describe("invalid ids", () => {
 })
 
 describe("ids of tenants", () => {
-  test("[RG6] every 0.1.0 id is still valid, with or without a region; new ids must be lower case, like a host name", () => {
+  test("[RG6] from 0.1.0 are still valid, with or without a region; new ones must be lower case, like a host name", () => {
     for (const name of BAD_TENANTS) {
       expect(v.is(tenantIdSchema, name), showName(name)).toBe(false)
       expect(v.is(newTenantIdSchema, name), showName(name)).toBe(false)
@@ -267,7 +272,7 @@ describe("ids of tenants", () => {
     expect(refused.filter((name) => v.is(newTenantIdSchema, name))).toEqual([])
   })
 
-  test("[DP13] none is the folder of the page's files", () => {
+  test("[DP13] can't be the folder of the page's files", () => {
     for (const name of [PAGE_FILES_FOLDER, `eu.${PAGE_FILES_FOLDER}`, `acme${PAGE_FILES_FOLDER}`, "~"])
       expect(v.is(tenantIdSchema, name), name).toBe(false)
   })
@@ -278,13 +283,13 @@ describe("ids of tenants", () => {
   })
 })
 
-/** Whether a name can be a path segment. Every URL parser resolves dot segments. */
+/** Returns whether a name can be a path segment. Dot segments can't, because every URL parser resolves them. */
 function isSegment(name: string): boolean {
   const escaped = toUrlText(name)
   return escaped !== null && !/^(?:|\.{1,2}|%2e%2e)$/i.test(escaped)
 }
 
-/** URL-encodes the text. Null if it cannot be encoded. */
+/** URL-encodes text. Returns null if it can't be encoded. */
 function toUrlText(name: string): string | null {
   try {
     return encodeURIComponent(name)

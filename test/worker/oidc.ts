@@ -45,13 +45,16 @@ export async function registerIssuer(tenant: string, { issuer }: RemoteProvider,
   return put.json
 }
 
-/** Returns the claims of the provider's API token, valid for five minutes. Undefined removes a claim. */
+/**
+ * Returns the claims of an API token from the provider that is valid for five minutes. In `change`, undefined removes a
+ * claim.
+ */
 export function foreignClaims({ issuer }: RemoteProvider, change: Record<string, unknown> = {}) {
   const now = nowSeconds()
   return { iss: issuer, aud: AUDIENCE, sub: "ada", iat: now, exp: now + 300, ...change }
 }
 
-/** A browser on the page of one tenant. */
+/** A browser that shows one tenant's page. */
 export class TestBrowser {
   readonly jar = new CookieJar()
   readonly providerJar = new CookieJar()
@@ -82,7 +85,7 @@ export class TestBrowser {
     return response
   }
 
-  /** Follows the sign-in from `/auth/login` to the callback's URL. */
+  /** Follows the sign-in from `/auth/login` up to the callback. Returns the callback's URL. */
   async beginSignIn(login = "ada", { consent = "allow" as ConsentAnswer, to = "/" } = {}): Promise<string> {
     const begun = await this.get(`/auth/login?provider=idp&to=${encodeURIComponent(to)}`)
     expect(begun.status, begun.text).toBe(302)

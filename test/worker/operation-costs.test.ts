@@ -1,4 +1,4 @@
-/** operation-costs.test.ts: the table of the cost model matches the counts of the real Worker and objects. */
+/** operation-costs.test.ts: tests that the cost model's table matches what the real Worker and objects count. */
 
 import { env } from "cloudflare:test"
 import { afterEach, expect, test } from "vitest"
@@ -19,15 +19,19 @@ const TURN = "/bench deltas=400 tools=2 delay_ms=10"
 const SHORT_TURN = "/bench deltas=4"
 
 /**
- * How far the counts may be below the table, for example if an alarm is already set or a cache is still fresh. Reads cost a
- * thousandth of writes, and each new table adds some, so they may be twice the table's values.
+ * How far the counts may be below the table's values, for example because an alarm is already set or a cache is still
+ * fresh. Rows read may be up to twice the table's values, because a read costs only a thousandth of a write, and each
+ * new table adds some reads.
  */
 const TOLERANCE = { requests: 1, rowsWritten: 2 } as const
 
 const clock = new PacedClock()
 afterEach(() => clock.uninstall())
 
-/** The stub of the real object. While objects are counted, `env` contains counting namespaces. */
+/**
+ * The stub of the real object. It is created here, because `env` contains counting namespaces while objects are
+ * counted.
+ */
 const adasDirectory = env.DIRECTORY.getByName("costs:ada")
 
 const NONE = { requests: 0, rowsRead: 0, rowsWritten: 0 } as const
@@ -89,7 +93,7 @@ async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
       socket?.send(JSON.stringify({ type: "send", id: `q${turns}`, content }))
       await expect.poll(() => frames.at(-1), { timeout: 20_000 }).toContain('"op":"end"')
     })
-    // The directory is notified of the end after the clients.
+    // Wait, because the directory is notified of a turn's end only after the clients.
     await new Promise((resolve) => setTimeout(resolve, 500))
   }
   await countOperation("firstTurn", () => runTurn(TURN))
@@ -101,13 +105,13 @@ async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
   await countOperation("listSessions", async () => await (await fetch("/v1/sessions", { headers })).text())
   const history = `/v1/sessions/${id}/conversation/recent?limit=50`
   await countOperation("readHistory", async () => await (await fetch(history, { headers })).text())
-  // The directory reports to the tenant after eight turns.
+  // The directory reports to the tenant after eight turns, so run turns until the next one is the eighth.
   for (let i = 0; i < 2; i++) await runTurn(SHORT_TURN)
   await takeCost()
   await runTurn(SHORT_TURN)
   const withoutBatch = await takeCost()
   await runTurn(SHORT_TURN)
-  // The batch waits, and its alarm is counted above.
+  // Send the batch now. It would otherwise wait for its alarm, which is already counted above.
   await adasDirectory.flushUsage()
   const { TENANT, DIRECTORY } = await takeCost()
   if (TENANT !== undefined) counts.usageBatch = { TENANT, DIRECTORY: subtractCost(DIRECTORY, withoutBatch.DIRECTORY) }
@@ -154,7 +158,7 @@ test("[CM6] the cost model's table has the counted requests and rows of every op
           real[key] <= model[key] && real[key] >= model[key] - TOLERANCE[key]
         const isSame = isNear("requests") && isNear("rowsWritten") && real.rowsRead <= 2 * model.rowsRead
         expected[`${name} ${objectClass}`] = model
-        // The tenant's object is the one that must not be called too often.
+        // Requests to the tenant's object must match exactly, because it must not be called too often.
         const isExact = objectClass !== "TENANT" || real.requests === model.requests
         counted[`${name} ${objectClass}`] = isSame && isExact ? model : real
       }

@@ -1,4 +1,4 @@
-/** operator.test.ts: the operator creates and lists tenants, and creates keys for them. */
+/** operator.test.ts: tests how the operator creates and lists tenants, and creates keys for them. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -25,7 +25,7 @@ describe("a tenant", () => {
     expect((await LIST("eu.tn0")).json.tenants).toContainEqual({ id: "eu.tn1" })
   })
 
-  test("[TN2] that exists is tenant_taken, and nothing about it changes", async () => {
+  test("[TN2] that exists can't be created again (tenant_taken), and nothing about it changes", async () => {
     const key = await createTenant("tn2")
     const before = (await call("/v1/keys", { token: key })).json
     expect(await postJson("/v1/tenants", OPERATOR, { id: "tn2" })).toEqual(refusal(409, "tenant_taken"))
@@ -47,7 +47,7 @@ describe("a tenant", () => {
     expect((await LIST("tn2c")).json.tenants.filter(({ id }: { id: string }) => id === "tn2d")).toHaveLength(1)
   })
 
-  test("[TN2] that existing tokens already name keeps its users' sessions when it is created", async () => {
+  test("[TN2] whose tokens were already used before its creation keeps its users' sessions", async () => {
     const old = await tokenOf("tn2b", "ada")
     const id = await makeSession(old)
     const token = await tokenWith(await createTenant("tn2b"), "ada")
@@ -100,7 +100,7 @@ describe("a tenant", () => {
     const given = await postJson("/v1/tenants/tn5/keys", OPERATOR, { name: "again", roles: ["owner"] })
     expect(given).toMatchObject({ status: 201, json: { name: "again", roles: ["owner"], used: null, expires: null } })
     expect((await call("/v1/keys", { token: given.json.key })).json.keys).toHaveLength(2)
-    // The tenant sees the operator's actions.
+    // The tenant can see the operator's actions.
     const { entries } = (await call("/v1/audit", { token: given.json.key })).json
     const acts = entries.map(({ action, actor }: { action: string; actor: { kind: string } }) => [action, actor.kind])
     expect(acts).toEqual(
@@ -152,12 +152,12 @@ describe("the operator's secret", () => {
       expect(await call(path, { token: OPERATOR })).toEqual(refusal(401, "token_invalid"))
   })
 
-  test.each(routes)("[TN7] if it is not set, %s %s does not exist", async (method, path, body) => {
+  test.each(routes)("[TN7] must be set, otherwise %s %s does not exist", async (method, path, body) => {
     const options = { method, token: OPERATOR, env: { OPERATOR_SECRET: undefined } }
     expect(await call(path, body === undefined ? options : { ...options, body })).toEqual(refusal(404, "route_unknown"))
   })
 
-  test("[TN8] keeps a deployment from serving if the secret is unsafe, and the response names the reason", () => {
+  test("[TN8] keeps a deployment from serving if it is unsafe, and the response names the reason", () => {
     const safe = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "j".repeat(32), OPERATOR_SECRET: "o".repeat(32) }
     const faultOf = (over: object) => findDeploymentFault({ ...safe, ...over }, new URL(HOST))
     expect(faultOf({})).toBeNull()
@@ -165,7 +165,9 @@ describe("the operator's secret", () => {
     expect(faultOf({ OPERATOR_SECRET: "" })).toBe("OPERATOR_SECRET is shorter than 32 bytes")
     expect(faultOf({ OPERATOR_SECRET: "short" })).toBe("OPERATOR_SECRET is shorter than 32 bytes")
     for (const secret of [`${"o".repeat(32)} o`, "ö".repeat(32), `${"o".repeat(32)}\n`])
-      expect(faultOf({ OPERATOR_SECRET: secret })).toBe("OPERATOR_SECRET has characters that a header cannot carry")
+      expect(faultOf({ OPERATOR_SECRET: secret })).toBe(
+        "OPERATOR_SECRET contains characters that are not allowed in a header",
+      )
     const isPublic = "OPERATOR_SECRET is the local development secret"
     expect(faultOf({ OPERATOR_SECRET: LOCAL_OPERATOR_SECRET })).toBe(isPublic)
     expect(faultOf({ OPERATOR_SECRET: safe.JWT_SECRET })).toBe("OPERATOR_SECRET is the same as JWT_SECRET")

@@ -1,4 +1,4 @@
-/** organizing.test.ts: pinned, archived, filed, unread, deleted and temporary sessions. */
+/** organizing.test.ts: tests sessions that are pinned, archived, in a folder, unread, deleted or temporary. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -73,7 +73,7 @@ describe("one session", () => {
       running: false,
       pinned: true,
     })
-    // A position that an earlier version wrote.
+    // Use a position in the format of an earlier version.
     expect((await ids(token, "?after=3.3.s003")).slice(0, 2)).toEqual(["s002", "s001"])
   })
 
@@ -97,7 +97,7 @@ describe("one session", () => {
     expect((await list(token)).find(({ id }) => id === one)).toMatchObject({ title: "Put away" })
   })
 
-  test("[OG2] a page of any list reads as many rows with 100,000 sessions as with 300", async () => {
+  test("[OG2] a page of any list reads the same number of rows with 100,000 sessions as with 300", async () => {
     const rowsRead = async (sessions: number): Promise<number[]> => {
       const stub = env.DIRECTORY.getByName(`og2:full${sessions}`)
       await stub.addSession("s", "", 0)
@@ -125,7 +125,7 @@ describe("one session", () => {
 })
 
 describe("folders", () => {
-  test("[OG3] a folder contains sessions, has a name of one line, and leaves its sessions when it is deleted", async () => {
+  test("[OG3] a folder contains sessions and has a one-line name; deleting a folder keeps its sessions", async () => {
     const token = await tokenOf("og3", "ada")
     const [one, two] = await makeSessions(token, 2)
     if (one === undefined || two === undefined) throw new Error("no sessions")
@@ -164,7 +164,7 @@ describe("folders", () => {
 })
 
 describe("unread", () => {
-  test("[OG4] an answer that ends without a socket of the user is unread until the user opens the session", async () => {
+  test("[OG4] an answer that ends while the user has no socket is unread until the user opens the session", async () => {
     const token = await tokenOf("og4", "ada")
     const id = await makeSession(token)
     const isUnread = async (): Promise<boolean | undefined> => (await list(token))[0]?.unread
@@ -259,7 +259,7 @@ describe("deleting with undo", () => {
     const token = await tokenOf("og6b", "ada")
     const id = await makeSession(token, "Shale")
     await call(`/v1/sessions/${id}?undo=1`, { method: "DELETE", token })
-    // A new session with this id would be erased together with the deleted one.
+    // The id can't be used yet, because a new session would be erased together with the deleted one.
     expect(await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id }) })).toEqual(UNKNOWN)
     const directory = env.DIRECTORY.getByName("og6b:ada")
     await runInDurableObject(directory, (_object, { storage: { sql } }) => {

@@ -1,12 +1,15 @@
 /**
- * paced-clock.ts: a clock that stops while a turn works, and jumps to the next timer when the turn waits. The number of
- * windows in which an answer is written then does not depend on how busy the machine is.
+ * paced-clock.ts: a clock that stops while a turn works, and jumps to the next timer when the turn waits. With this
+ * clock, the number of windows in which an answer is written does not depend on how busy the machine is.
  *
- * An object can't be called from outside, so each timer runs in the object that set it. The timer waits there, with short
- * real timers, until it is the next one.
+ * Code can't run in an object from outside, so each timer's callback runs in the object that set the timer. There, the
+ * timer waits with short real timers until it is the next one.
  */
 
-/** Timers longer than this, in milliseconds, stay real: they are time limits that no test reaches. */
+/**
+ * Maximum length of the timers that this clock controls, in milliseconds. Longer ones stay real, because they are time
+ * limits that no test reaches.
+ */
 const MAX_PACED_MS = 1_000
 /** Interval at which a timer checks whether it is the next one, in milliseconds. */
 const POLL_MS = 5
@@ -25,10 +28,13 @@ export class PacedClock {
   readonly #timers = new Set<PacedTimer>()
   #nowMs = 0
   #isPaced = false
-  /** How far this clock is ahead of the real one. */
+  /** How far this clock is ahead of the real one, in milliseconds. */
   #aheadMs = 0
 
-  /** Replaces the clock of the test and its isolate's objects. Call it before they exist, because they keep `Date.now`. */
+  /**
+   * Replaces the clock of the test and of the objects in its isolate. Call this before the objects exist, because they
+   * keep `Date.now`.
+   */
   install(): void {
     Date.now = () => (this.#isPaced ? this.#nowMs : this.#real.now() + this.#aheadMs)
     globalThis.setTimeout = ((run: () => void, ms = 0) => this.#start(run, ms)) satisfies StartTimer as never
@@ -41,7 +47,7 @@ export class PacedClock {
     globalThis.clearTimeout = this.#real.clearTimeout
   }
 
-  /** While `work` runs, time passes only when everything waits. Otherwise, the clock is real. */
+  /** Runs `work`. Meanwhile, time passes only when everything waits. Before and after that, the clock is real. */
   async pace(work: () => Promise<void>): Promise<void> {
     this.#nowMs = Date.now()
     this.#isPaced = true

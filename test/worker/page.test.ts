@@ -1,4 +1,7 @@
-/** page.test.ts: the headers of the page's HTML by deployment and tenant, and deployments that refuse to serve. */
+/**
+ * page.test.ts: tests the headers of the page's HTML for different deployments and tenants, and deployments that refuse
+ * to serve.
+ */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
@@ -6,7 +9,7 @@ import { clearCachedSettings } from "../../worker/routes/page-routes.ts"
 import { call, HOST, refusal } from "./http.ts"
 import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 
-/** Returns a fake of the platform's asset binding that records the Worker's requests. */
+/** Returns a fake asset binding that records the Worker's requests. */
 function createFiles() {
   const requests: Request[] = []
   const ASSETS = {
@@ -22,7 +25,7 @@ function createFiles() {
 describe("a path without a file", () => {
   const ASSETS = { fetch: async () => new Response("", { status: 404 }) }
 
-  test("[RT14] gets a 404, which is never cached: a short page for a browser, JSON for anything else", async () => {
+  test("[RT14] gets a 404 that is never cached: a short page for browsers, and JSON for all other clients", async () => {
     const page = await call("/nope", { env: { ASSETS }, headers: { accept: "text/html,*/*;q=0.8" } })
     expect(page).toMatchObject({ status: 404, text: expect.stringContaining('<a href="/">Open Cuecard</a>') })
     expect(Object.fromEntries(page.headers)).toMatchObject({
@@ -79,7 +82,7 @@ describe("a hashed file of another version", () => {
     expect(asked).toEqual(["~page/index-12345678.js"])
   })
 
-  /** Returns a fake bucket that has one script, and records the keys that are read. */
+  /** Returns a fake bucket that contains one script and records the keys that are read. */
   function createBucket() {
     const keys: string[] = []
     const recordGet = async (key: string) => {
@@ -113,7 +116,7 @@ describe("a hashed file of another version", () => {
         env: { ASSETS, MEDIA, RATE_READ },
         headers: { "cf-connecting-ip": address },
       })
-    // Files that exist do not count.
+    // Requests for existing files must not count.
     for (let n = 0; n < 5; n += 1) await requestScript("old-script-00000001", "203.0.113.7")
     expect(counted).toEqual([])
     for (const name of ["one-00000002", "two-00000002", "three-00000002"])
@@ -129,7 +132,9 @@ describe("a hashed file of another version", () => {
 
 function parsePolicy(headers: Headers): Map<string, string> {
   const policy = headers.get("content-security-policy") ?? ""
-  return new Map(policy.split("; ").map((one) => [one.split(" ", 1)[0] ?? "", one.split(" ").slice(1).join(" ")]))
+  return new Map(
+    policy.split("; ").map((directive) => [directive.split(" ", 1)[0] ?? "", directive.split(" ").slice(1).join(" ")]),
+  )
 }
 
 async function policyOf(vars: Record<string, unknown>) {
@@ -171,7 +176,7 @@ describe("the page's policy", () => {
       "cache-control": "no-cache",
       "x-file": "yes",
     })
-    // A 304 would keep the policy of an earlier response.
+    // There must be no ETag, because a 304 would keep the policy of an earlier response.
     expect(headers["etag"]).toBeUndefined()
     expect(requests[0]?.headers.get("if-none-match")).toBeNull()
   })
@@ -199,7 +204,7 @@ describe("the page's policy", () => {
     expect((await policyOf({ PAGE_TENANT: "hd-third", AUTH: "jwt" })).get("frame-src")).toContain(
       "https://third.example.com",
     )
-    // Without PAGE_TENANT the page's tenant is unknown.
+    // Without PAGE_TENANT, the page's tenant is unknown.
     expect((await policyOf({ AUTH: "jwt" })).get("frame-src")).toBe(own)
     const forAll = { AUTH: "jwt", EMBED_ORIGINS: "https://all.example.com" }
     expect((await policyOf(forAll)).get("frame-src")).toBe(`${own} https://all.example.com`)

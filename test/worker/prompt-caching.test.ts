@@ -1,4 +1,7 @@
-/** prompt-caching.test.ts: the start of a prompt is the same in each call, so that a provider can read it from its cache. */
+/**
+ * prompt-caching.test.ts: tests that prompts start in the same way in each call, so that a provider can read the start
+ * from its cache.
+ */
 
 import { env } from "cloudflare:test"
 import fc from "fast-check"
@@ -19,7 +22,7 @@ interface Body {
   readonly messages: readonly { readonly role: string; readonly content: readonly Block[] }[]
 }
 
-/** All blocks of a request in the order in which Anthropic caches them: tools, system, messages. */
+/** Returns all blocks of a request in the order in which Anthropic caches them: tools, system, messages. */
 const blocksOf = ({ system, tools, messages }: Body): Block[] => [
   ...tools,
   ...system,
@@ -29,8 +32,8 @@ const blocksOf = ({ system, tools, messages }: Body): Block[] => [
 const textOf = ({ cache_control: _, ...block }: Block): string => JSON.stringify(block)
 
 /**
- * Counts the characters that a provider would read from its cache: those up to a breakpoint of an earlier request, if
- * both requests are equal up to there.
+ * Counts the characters that a provider would read from its cache. These are the characters up to a breakpoint of an
+ * earlier request, if both requests are equal up to that breakpoint.
  */
 function countCached(earlier: readonly Body[], body: Body): { readonly cached: number; readonly total: number } {
   const texts = blocksOf(body).map(textOf)
@@ -67,7 +70,7 @@ async function askTenTimes(): Promise<Body[]> {
 }
 
 describe("Anthropic", () => {
-  test("[MO17] has up to four breakpoints, the same start in each call, and 90% of turn 10 in its cache", async () => {
+  test("[MO17] gets up to four breakpoints and the same start in each call, and has 90% of turn 10 in its cache", async () => {
     const bodies = await askTenTimes()
     expect(bodies).toHaveLength(10)
     for (const body of bodies) {

@@ -1,6 +1,6 @@
 /**
- * provider-state.test.ts: the state that a provider needs back with the next step is sent byte for byte, even after a
- * restart, and appears nowhere else.
+ * provider-state.test.ts: tests that the state which a provider needs back with the next step is sent byte for byte,
+ * even after a restart, and appears nowhere else.
  */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
@@ -15,7 +15,7 @@ import { exportSession } from "./tenant-transfer.ts"
 
 let count = 0
 
-/** Asks an agent whose model needs its state back, up to the approval of its call. */
+/** Asks an agent whose model needs its state back, and waits until the call needs approval. */
 async function askUpToApproval(provider: string, model: string) {
   count += 1
   const tenant = `state${count}`
@@ -62,7 +62,7 @@ describe.each([
     expect(seen).toHaveLength(2)
     const sent = JSON.stringify(seen[1]?.body)
     expect(sent.split(JSON.stringify(SIGNATURE).slice(1, -1)).length - 1).toBe(provider === "anthropic" ? 2 : 1)
-    // The state is in no frame, no page and no export, and is deleted at the end of the turn.
+    // The state must not be in any frame, page or export, and must be deleted at the end of the turn.
     expect(await turn.readAll()).not.toContain("opaque")
     expect(await turn.readRows()).toEqual([])
   })

@@ -1,8 +1,8 @@
-/** public-url.test.ts: workerd parses URLs as Node does. */
+/** public-url.test.ts: tests that workerd parses URLs as Node does. */
 
 import { expect, test } from "vitest"
 import { ROWS, verdictOf } from "../support/url-table.ts"
 
-test("[PU1] [PU2] [PU3] workerd parses every URL of the table as Node does", () => {
+test("[PU1] [PU2] [PU3] workerd parses every URL in the table as Node does", () => {
   expect(ROWS.map(([url]) => [url, verdictOf(url)])).toEqual(ROWS)
 })

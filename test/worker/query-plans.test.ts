@@ -1,4 +1,7 @@
-/** query-plans.test.ts: in user and tenant objects, no query of a request or a turn scans a table that grows. */
+/**
+ * query-plans.test.ts: tests that in user and tenant objects, no query during a request or a turn scans a table that
+ * grows.
+ */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -21,7 +24,10 @@ const GROWING = {
   ],
 } as const
 
-/** Partial indexes with few rows: reports that are in no batch yet, and sessions and users erased today. */
+/**
+ * Partial indexes that contain only few rows: reports that are in no batch yet, and sessions and users that were erased
+ * today.
+ */
 const SMALL_INDEXES = ["usage_unsent", "usage_ended", "usage_ledger_ended"]
 
 interface Statement {
@@ -50,7 +56,10 @@ beforeAll(async () => {
 
 afterAll(() => restore())
 
-/** Returns the queries that an object has run since the last call, with each plan's steps that scan a growing table. */
+/**
+ * Returns the queries that an object has run since the last call, each with the steps of its plan that scan a growing
+ * table.
+ */
 async function takeScans(
   stub: DurableObjectStub,
   growing: readonly string[],
@@ -63,7 +72,7 @@ async function takeScans(
     const scans = own.flatMap(({ query, bindings }) => {
       const plan = sql.exec<{ detail: string }>(`EXPLAIN QUERY PLAN ${query}`, ...bindings).toArray()
       const steps = plan.map(({ detail }) => detail)
-      // In the order of a table or an index, a page reads only the rows that it returns.
+      // A page that follows the order of a table or an index reads only the rows that it returns.
       const isPage = /\bLIMIT\b/.test(query) && !steps.some((step) => step.includes("TEMP B-TREE"))
       return isPage ? [] : steps.filter((step) => isScan(step, growing)).map((step) => `${step}: ${query}`)
     })
@@ -119,7 +128,7 @@ test("[DI4] no query of a request, a socket or a turn scans a table that grows, 
   }
 })
 
-test("[DI4] only a revocation reads all sessions that may hold sockets, to notify them, and an alarm after it does not", async () => {
+test("[DI4] only a revocation reads all sessions that may have sockets, in order to notify them; later alarms don't", async () => {
   const token = await roleToken("plans", "bob", "member")
   const directory = env.DIRECTORY.getByName("plans:bob")
   const session = await makeSession(token)

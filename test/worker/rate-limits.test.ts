@@ -1,4 +1,4 @@
-/** rate-limits.test.ts: the rate limits of users, tenants and IP addresses. */
+/** rate-limits.test.ts: tests the rate limits of users, tenants and IP addresses. */
 
 import { createExecutionContext, env } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -17,7 +17,7 @@ import { call, HOST, makeSession, openSocket, refusal, roleToken, socketHeaders,
 import { recordAskedObjects } from "./asked-objects.ts"
 import { foreignClaims, registerIssuer, startProvider } from "./oidc.ts"
 
-/** Admits 5 requests per key and minute, so up to 10 if a run crosses the end of a minute. */
+/** Admits 5 requests per key and minute, so up to 10 if a run extends past the end of a minute. */
 const RATE_OF_FIVE = Reflect.get(env, "RATE_OF_FIVE") as RateLimit
 const ATTEMPTS = 14
 const MAX_ADMITTED = 10
@@ -46,7 +46,7 @@ test("[LI1] a user's writes over the limit are refused, before any object is cal
   expect(asked.length).toBe(before)
 })
 
-test("[LI1] of thousands of creations by one user, the refused ones call no object", async () => {
+test("[LI1] if one user sends thousands of requests that create sessions, the refused ones call no object", async () => {
   const attempts = shareOf(5_000)
   const token = await tokenOf(createTenant(), "ada")
   const { asked, over } = recordAskedObjects()
@@ -57,7 +57,7 @@ test("[LI1] of thousands of creations by one user, the refused ones call no obje
     if (status === 201) admitted += 1
     else expect([status, asked.length]).toEqual([429, before])
   }
-  // A slow run can cross the end of several minutes.
+  // A slow run can extend over several minutes.
   expect(admitted).toBeLessThan(attempts / 10)
 })
 
@@ -89,7 +89,7 @@ test("[LI1] a tenant's limit counts all its users' requests, but only those that
   expect(counted).toHaveLength(3)
 })
 
-test("[LI2] a refusal states when to try again, and pages of other origins can read it", async () => {
+test("[LI2] a refusal states when to retry, and pages of other origins can read that time", async () => {
   const origin = "https://other.example"
   const over = { RATE_READ: { limit: async () => ({ success: false }) }, ALLOWED_ORIGINS: origin }
   const token = await tokenOf(createTenant(), "ada")
@@ -142,7 +142,7 @@ test("[LI4] a flooding socket gets an error for each frame over the limit, and s
 test("[LI4] changes made over a socket count as the user's writes", async () => {
   const rates = new FrameRates({ RATE_WRITE: RATE_OF_FIVE })
   const user = { tenant: createTenant(), user: "ada" }
-  // The binding counts a change after the change was admitted.
+  // Poll, because the binding counts a change only after the change has been admitted.
   await expect.poll(() => rates.countChange(user)).toMatchObject({ reason: "rate_limited", rateClass: "write" })
   expect(rates.countChange({ ...user, user: "eve" })).toBeNull()
 })
@@ -196,12 +196,12 @@ test("[LI7] an IP address with too many failed sign-ins is redirected to the pag
   for (let i = 0; i < ATTEMPTS; i++) seen.push((await attemptFrom("2001:db8:7::1")).headers.get("location"))
   expect(seen[0]).toBe("/#/signin-error/state_invalid")
   expect(seen.at(-1)).toBe("/#/signin-error/attempts_limited")
-  // Another IP address of the same network.
+  // Use another IP address in the same network.
   expect((await attemptFrom("2001:db8:7::2")).headers.get("location")).toBe("/#/signin-error/attempts_limited")
   expect((await attemptFrom("2001:db8:8::1")).headers.get("location")).toBe("/#/signin-error/state_invalid")
 })
 
-/** Replaces the binding that counts failed sign-ins with one that reports too many of them. */
+/** Bindings in which the counter of failed sign-ins reports too many. */
 const FAILED_TOO_OFTEN = { RATE_SIGN_IN: { limit: async () => ({ success: false }) } }
 
 test("[LI7] an API key that the isolate remembers works from an IP address with too many failed sign-ins", async () => {
@@ -253,6 +253,6 @@ test("[LI5] requests to /auth count for their IP address, not for the tenant", a
     (await requestProviders({ RATE_READ: createLimiter(true), RATE_READ_TENANT: createLimiter(false) })).status,
   ).toBe(200)
   expect(await requestProviders({ RATE_READ: createLimiter(false) })).toEqual(refusal(429, "rate_limited"))
-  // No user has an id with a colon.
+  // This key can't belong to a user, because no user's id contains a colon.
   expect(counted).toEqual([1, 2].map(() => expect.stringMatching(/^read:[^:]+:auth:203\.0\.113\.5\//)))
 })

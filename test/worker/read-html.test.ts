@@ -1,4 +1,4 @@
-/** read-html.test.ts: the readable text of HTML, and hostile HTML. */
+/** read-html.test.ts: tests how readable text is extracted from HTML, including hostile HTML. */
 
 import { describe, expect, test } from "vitest"
 import { cleanPageText } from "../../worker/tool/page/clean-page-text.ts"
@@ -76,7 +76,7 @@ describe("readHtml", () => {
     expect(textOf(spaces)).toContain("x")
   })
 
-  test("[BT6] long rows of spaces and lines are cleaned in one pass", () => {
+  test("[BT6] long runs of spaces and line breaks are cleaned in one pass", () => {
     expect(cleanPageText(`${" ".repeat(1_000_000)}x`)).toHaveLength(1_000_001)
     expect(cleanPageText(`a${"\n".repeat(1_000_000)}b`)).toBe("a\n\nb")
   })

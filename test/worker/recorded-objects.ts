@@ -1,8 +1,8 @@
 /**
  * recorded-objects.ts: a production deployment whose objects and buckets record their calls.
  *
- * workerd has no jurisdictions. Here the objects of a region are ordinary objects, recorded as `<region>!<name>`. Their
- * names begin with the region anyway, so they never equal the name of another object.
+ * workerd has no jurisdictions. Here, the objects of a region are ordinary objects that are recorded as
+ * `<region>!<name>`. Their names begin with the region anyway, so they never equal the names of other objects.
  */
 
 import { createExecutionContext, env, runInDurableObject } from "cloudflare:test"
@@ -11,14 +11,14 @@ import type { Env } from "../../worker/env.ts"
 import worker from "../../worker/index.ts"
 import type { Claims } from "../../worker/platform/rpc/claims.ts"
 
-/** The operator's secret of the deployment. */
+/** The operator's secret of the recorded deployment. */
 export const RECORDED_OPERATOR = "the-operator-of-a-recorded-deployment-0"
 
-/** The secret that signs the tokens of the deployment. */
+/** The secret that signs the tokens of the recorded deployment. */
 export const RECORDED_SECRET = "a-secret-of-a-recorded-deployment-000"
 const NAMESPACES = ["SESSION", "DIRECTORY", "TENANT", "REGISTRY"] as const
 
-/** The tenants `region1`, `region2` … of finished deployments. */
+/** The tenants `region1`, `region2` … of deployments that have ended. */
 const finished = new Set<string>()
 
 /** Returns the tenant of an object: `eu!eu.acme:s1` → `eu.acme`. */
@@ -27,24 +27,24 @@ function getTenant(name: string): string {
 }
 
 export interface RecordedDeployment {
-  /** Names of the objects that the Worker or other objects called. */
+  /** Names of the objects that the Worker or other objects have called. */
   readonly asked: Set<string>
   /** The location hint of the first request to each object. */
   readonly hints: Map<string, string | undefined>
-  /** The written keys, with their binding: `MEDIA_EU eu.acme/s/a`. */
+  /** The keys that were written, with their binding: `MEDIA_EU eu.acme/s/a`. */
   readonly written: Set<string>
   readonly fetch: (path: string, init?: RequestInit<RequestInitCfProperties>) => Promise<Response>
   readonly tokenFor: (claims: Pick<Claims, "tenant" | "user"> & Partial<Claims>) => Promise<string>
 }
 
-/** Runs `work` against a production deployment with these additional bindings. Meanwhile all objects use them. */
+/** Runs `work` with a production deployment that has these additional bindings. Meanwhile, all objects use them. */
 export async function withRecordedDeployment(
   over: Partial<Record<keyof Env, unknown>>,
   work: (deployment: RecordedDeployment) => Promise<void>,
 ): Promise<void> {
   const [asked, hints, written] = [new Set<string>(), new Map<string, string | undefined>(), new Set<string>()]
   const recordCall = (name: string, hint?: string): void => {
-    // Objects of an earlier test may still notify each other.
+    // Don't record these calls, because objects of an earlier test may still notify each other.
     if (finished.has(getTenant(name))) return
     if (!asked.has(name)) hints.set(name, hint)
     asked.add(name)
@@ -106,7 +106,10 @@ function recordNamespace(namespace: DurableObjectNamespace, record: (name: strin
   }
 }
 
-/** All bindings share the one bucket of the tests, so that anything stored through a wrong binding would be found. */
+/**
+ * Returns a bucket that records writes. All bindings share the tests' one bucket, so that anything stored through a
+ * wrong binding would be found.
+ */
 function recordBucket(binding: string, written: Set<string>): R2Bucket {
   return new Proxy(env.MEDIA, {
     get(target, name) {
@@ -120,7 +123,7 @@ function recordBucket(binding: string, written: Set<string>): R2Bucket {
   })
 }
 
-/** All objects have one `env`. Returns a function that restores it. */
+/** Replaces bindings in the `env` that all objects share. Returns a function that restores them. */
 async function replaceBindings(bindings: Record<string, unknown>): Promise<() => void> {
   const shared = await runInDurableObject(
     env.SESSION.getByName("any:object"),

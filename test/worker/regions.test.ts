@@ -1,4 +1,7 @@
-/** regions.test.ts: the objects and files of a tenant are in the region that its id names, and nowhere else. */
+/**
+ * regions.test.ts: tests that the objects and files of a tenant are in the region that the tenant's id names, and
+ * nowhere else.
+ */
 
 import { env } from "cloudflare:test"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
@@ -74,7 +77,7 @@ async function useEveryRoute({ fetch, tokenFor }: RecordedDeployment, tenant: st
   await sendRequest("POST", `/external/sessions/${id}/messages`, '{"text":"outside"}', external.json.token)
   expect((await sendRequest("POST", "/v1/tokens", '{"user":"ben"}', key)).status).toBe(200)
   await useIssuer(tenant, sendRequest)
-  // The remaining routes of the table, and finally those that erase.
+  // Use the remaining routes of the table, and finally those that erase.
   for (const { method, path } of ACCESS_TABLE) {
     if (path.endsWith("/revoke") || path.endsWith("/socket") || method === "DELETE") continue
     const body = method === "GET" ? undefined : "{}"
@@ -85,7 +88,10 @@ async function useEveryRoute({ fetch, tokenFor }: RecordedDeployment, tenant: st
   await sendRequest("POST", "/v1/tokens/revoke", '{"all":true}')
 }
 
-/** Registers a provider, and uses one of its tokens and an unknown issuer's. Replaces the provider's public URLs. */
+/**
+ * Registers a provider, and uses one of its tokens and a token of an unknown issuer. Replaces the provider's public
+ * URLs.
+ */
 async function useIssuer(
   tenant: string,
   ask: (method: string, path: string, body?: string, token?: string) => Promise<{ status: number }>,
@@ -111,10 +117,10 @@ async function useIssuer(
   expect((await ask("DELETE", "/v1/issuers/idp")).status).toBe(204)
 }
 
-/** The one exception: the key of a registry, which reveals only a hash. */
+/** Matches the one exception: the name of an issuer's registry, which reveals only a hash. */
 const REGISTRY_KEY = /^(?:eu!eu\.)?issuer:[0-9a-f]{64}$/
 
-/** Jobs of earlier tests' tenants may still be running. */
+/** Returns whether an object belongs to an earlier test, whose tenants may still have running jobs. */
 const isOfEarlierTest = (name: string): boolean => /region[12](?::|$)/.test(name)
 
 describe("a tenant's data", () => {
@@ -122,15 +128,16 @@ describe("a tenant's data", () => {
     await withRecordedDeployment({ MEDIA_EU: env.MEDIA }, async (deployment) => {
       await useEveryRoute(deployment, "eu.region1")
       const { asked, written } = deployment
-      // The registry of the region lists the tenant.
+      // The region's registry lists the tenant.
       const elsewhere = [...asked].filter((name) => !/^eu!eu\.(?:region1(?::|$)|tenants$)/.test(name))
       expect(elsewhere.filter((name) => !REGISTRY_KEY.test(name))).toEqual([])
-      // The registry of the other tenants was called with two hashes, and has stored nothing.
+      // The registry for tenants without a region was called with two hashes, and must not have stored anything.
       const registries = elsewhere.filter((name) => !name.startsWith("eu!"))
       expect(registries).toHaveLength(2)
       for (const name of registries) expect(await tablesOf(env.REGISTRY.getByName(name))).toEqual([])
       expect([...written].filter((key) => !key.startsWith("MEDIA_EU eu.region1/"))).toEqual([])
-      // Sessions with their agents' sessions, both directories and the tenant; files of a user, a tool and an import.
+      // Objects are sessions, agents' sessions, both directories and the tenant. Files are those of a user, a tool and
+      // an import.
       expect([asked.size > 5, written.size > 2]).toEqual([true, true])
       expect([asked.has("eu!eu.region1"), asked.has("eu!eu.region1:ada"), asked.has("eu!eu.region1:eve")]).toEqual([
         true,
@@ -200,7 +207,7 @@ describe("a tenant's data", () => {
 })
 
 describe("the page of a host name", () => {
-  test("[RG2] has no tenant in a region that is not served, and calls no object", async () => {
+  test("[RG2] has no tenant if the host names a region that is not served, and no object is called", async () => {
     const bindings = { MEDIA_EU: env.MEDIA, PAGE_DOMAIN: "chat.example.com" }
     await withRecordedDeployment(bindings, async ({ asked, fetch }) => {
       const tenantOf = async (host: string) => {

@@ -1,4 +1,4 @@
-/** remote.test.ts: media of other hosts. A real loopback server acts as all of them. */
+/** remote.test.ts: tests media of other hosts. A real loopback server acts as all of these hosts. */
 
 import { env, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -38,7 +38,7 @@ interface Seen {
   readonly closed: boolean
 }
 
-/** Returns the requests that the other host received for this URL. */
+/** Returns the requests that the other host received for a URL. */
 async function readSeen(what: string): Promise<Seen[]> {
   const { host, pathname } = new URL(what)
   return await (await fetch(`${UPSTREAM}/seen/${`${host}${pathname}`.replaceAll("/", "-")}`)).json()
@@ -121,7 +121,7 @@ describe("media of other hosts", () => {
     expect(await readSeen(received)).toEqual([])
     const mirror = encodeURIComponent(`https://cdn.example.com/png/${nanoid(8)}`)
     expect((await call(await signRemotePath(remoteUrl("away", `?to=${mirror}`), "rm-open"))).status).toBe(200)
-    // For another host the user clicked, so any redirect is allowed.
+    // Media of any other host are loaded only after a click, so any redirect is allowed.
     const redirected = `https://other.example.com/away/${nanoid(8)}?to=${encodeURIComponent(received)}`
     expect((await call(await signRemotePath(redirected, "rm-open"))).status).toBe(200)
   })
@@ -138,7 +138,7 @@ describe("media of other hosts", () => {
     expect(await call(await signRemotePath(remoteUrl(scenario)))).toEqual(createRefusal("unreachable"))
   })
 
-  test("[RM2] none of many headers is forwarded", async () => {
+  test("[RM2] headers are not forwarded, however many there are", async () => {
     const answer = await requestRemote(remoteUrl("headers"))
     expect((await answer.arrayBuffer()).byteLength).toBe(70)
     expect(answer.headers.get("x-0")).toBeNull()
@@ -201,7 +201,7 @@ describe("media of other hosts", () => {
     ])
   })
 
-  test("[RM3] a compressed body counts with its unpacked size", async () => {
+  test("[RM3] a compressed body counts with its uncompressed size", async () => {
     const remote = await fetchRemote(remoteUrl("packed"), readTimeLimits({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     expect(remote.value.size).toBeNull()
@@ -217,7 +217,7 @@ describe("media of other hosts", () => {
     )
   })
 
-  test("[RM3] a response of one byte at a time is abandoned before the type is known", async () => {
+  test("[RM3] a response that arrives byte by byte is abandoned before its type is known", async () => {
     const drip = remoteUrl("drip")
     expect(await fetchRemote(drip, readTimeLimits({ TIME_SCALE: "0.02" }), ANYWHERE, UPSTREAM)).toMatchObject({
       fault: { because: "timeout" },
@@ -239,7 +239,7 @@ describe("media of other hosts", () => {
 
   test("[RM4] a file is fetched once per tenant", async () => {
     const what = remoteUrl("wav")
-    // A range is answered once the whole file is cached.
+    // A range request is answered once the whole file is cached.
     const fetchedBy = async (tenant: string, headers = {}) =>
       (await (await requestRemote(what, headers, tenant)).arrayBuffer()).byteLength
     expect(await fetchedBy("rm", { range: "bytes=0-9" })).toBe(10)
@@ -289,7 +289,7 @@ describe("media of other hosts", () => {
     const first = await requestRemote(what, { range: "bytes=0-" })
     expect([first.status, first.headers.get("content-range")]).toEqual([206, "bytes 0-9999/10000"])
     expect((await first.arrayBuffer()).byteLength).toBe(10_000)
-    // It is cached once it has arrived completely, a moment later.
+    // The file is cached once it has arrived completely, a moment later.
     const readPart = async () => [
       (await (await requestRemote(what, { range: "bytes=5-" })).arrayBuffer()).byteLength,
       await readSeen(what),
@@ -298,7 +298,7 @@ describe("media of other hosts", () => {
     const before = (await readSeen(what)).length
     await readPart()
     expect(await readSeen(what)).toHaveLength(before)
-    // The response begins before the file has arrived completely.
+    // The response must begin before the file has arrived completely.
     const cut = await requestRemote(remoteUrl("cut"), { range: "bytes=0-" })
     expect(cut.status).toBe(206)
     await expect(cut.arrayBuffer()).rejects.toThrow()

@@ -1,4 +1,6 @@
-/** revocation.test.ts: revoking tokens, and the access that a revoked token loses, through the whole Worker. */
+/**
+ * revocation.test.ts: tests how tokens are revoked, and which access a revoked token loses, through the whole Worker.
+ */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { SignJWT } from "jose"
@@ -33,7 +35,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Returns a token that is signed elsewhere, with only the given claims, and valid for an hour. */
+/** Returns a token that was signed elsewhere. It has only the given claims, and is valid for an hour. */
 function foreignToken(tenant: string, user: string, more: Record<string, unknown> = {}): Promise<string> {
   return new SignJWT({ tenant, sub: user, exp: nowSeconds() + 3600, ...more })
     .setProtectedHeader({ alg: "HS256" })
@@ -86,7 +88,7 @@ describe("a revoked token", () => {
   test("[AU7] is refused after TOKEN_TRUST_MS where the Worker has asked before; a new socket is closed earlier", async () => {
     const token = await tokenOf("au7b", "ada", 6000)
     const id = await makeSession(token)
-    // As in another isolate, the revocation is not in this isolate's memory.
+    // Revoke the token as another isolate does, so that the revocation is not in this isolate's memory.
     expect(await directoryStubOf("au7b").revokeTokens(await claimsOf(token), false)).toMatchObject({ ok: true })
     expect(await listSessions(token)).toMatchObject({ status: 200 })
     await expectClosed(await openSocket(id, token, null))
@@ -112,7 +114,7 @@ describe("a revoked token", () => {
     expect(await tablesOf(directoryStubOf("au7d", "nobody"))).toEqual([])
   })
 
-  test("[AU7] the Worker's cache fetches once per user and TOKEN_TRUST_MS, and keeps only the newest users", async () => {
+  test("[AU7] the Worker's cache fetches once per user within TOKEN_TRUST_MS, and keeps only the newest users", async () => {
     const memory = createRevocationCache(2)
     const fetches: string[] = []
     const lookUp = (who: string, now: number) =>
@@ -123,7 +125,7 @@ describe("a revoked token", () => {
     await lookUp("a", 0)
     await lookUp("a", TOKEN_TRUST_MS - 1)
     await lookUp("a", TOKEN_TRUST_MS)
-    await lookUp("a", 5) // the clock was set back
+    await lookUp("a", 5) // The clock was set back.
     await lookUp("b", 6)
     await lookUp("c", 7)
     await lookUp("b", 8)
@@ -157,7 +159,7 @@ describe("revoking", () => {
     expect(await listSessions(own)).toMatchObject({ status: 200 })
   })
 
-  test("[AU9] `all` means every token issued up to that moment, and for other signers up to the end of that second", async () => {
+  test("[AU9] `all` covers every token issued up to that moment, and those of other signers up to the end of that second", async () => {
     const token = await tokenOf("au9c", "ada")
     const { up_to } = (await revokeTokens(token, '{"all":true}')).json
     expect(Math.abs(up_to - Date.now() / 1000)).toBeLessThan(5)
@@ -215,7 +217,7 @@ describe("revoking", () => {
       expect(isRevoked(createClaims("au14a", "other"), revoked)).toBe(false)
     })
 
-    test("[AU14] limited tokens leave room for the user's own tokens, and a full list changes nothing", async () => {
+    test("[AU14] tokens with a limited scope leave room for the user's own tokens, and a full list changes nothing", async () => {
       const stub = directoryStubOf("au14b")
       await stub.revokeTokens(createClaims("au14b", "first"), false)
       await fillRevoked(stub, MAX_REVOKED_LIMITED_TOKENS - 1, "x")
@@ -225,7 +227,7 @@ describe("revoking", () => {
       })
       await fillRevoked(stub, MAX_REVOKED_TOKENS - MAX_REVOKED_LIMITED_TOKENS - 1, "y")
       expect(await stub.revokeTokens(createClaims("au14b", "own2"), false)).toEqual(FULL)
-      // Revoking a revoked token again changes nothing, as before.
+      // Revoking a revoked token again must still change nothing.
       expect(await stub.revokeTokens(createClaims("au14b", "own"), false)).toMatchObject({
         value: { revoked: "token" },
       })
@@ -236,7 +238,7 @@ describe("revoking", () => {
       expect((await stub.getRevocationState()).tokens).toEqual([])
     })
 
-    test("[AU14] a full list is reported, and has room again when its tokens have expired", async () => {
+    test("[AU14] a full list is reported, and has room again once its tokens have expired", async () => {
       const own = await tokenOf("au14c", "ada", 7_200)
       const stub = directoryStubOf("au14c")
       await openSocket(await makeSession(own), own)

@@ -1,4 +1,7 @@
-/** revoked-sockets.test.ts: the sockets of a revoked token are closed, in every session and after a sleep. */
+/**
+ * revoked-sockets.test.ts: tests that the sockets of a revoked token are closed, in every session and even after
+ * objects have slept.
+ */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { SignJWT } from "jose"
@@ -23,7 +26,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Returns a token that is signed elsewhere, with only the given claims, and valid for an hour. */
+/** Returns a token that was signed elsewhere. It has only the given claims, and is valid for an hour. */
 function foreignToken(tenant: string, user: string, more: Record<string, unknown> = {}): Promise<string> {
   return new SignJWT({ tenant, sub: user, exp: nowSeconds() + 3600, ...more })
     .setProtectedHeader({ alg: "HS256" })
@@ -40,7 +43,7 @@ async function expectClosed(connection: TestConnection): Promise<void> {
   expect(connection.received.at(-1)).toBe("token_revoked")
 }
 
-/** Asserts that the socket is open and gets responses. */
+/** Asserts that a socket is open and gets responses. */
 async function expectOpen(connection: TestConnection): Promise<void> {
   const before = connection.received.length
   connection.socket.send(HELLO)
@@ -74,7 +77,7 @@ describe("the sockets of a revoked token", () => {
     for (const one of staying) await expectOpen(one)
   })
 
-  test("[AU8] are closed even after session and directory slept", async () => {
+  test("[AU8] are closed even after the session and the directory have slept", async () => {
     const token = await tokenOf("au8c", "ada")
     const id = await makeSession(token)
     const connection = await openSocket(id, token)
@@ -102,13 +105,13 @@ describe("the sockets of a revoked token", () => {
     expect(revokeSpy.mock.calls).toHaveLength(2)
     expect(await alarmOf(directoryStubOf("au8d"))).toBeLessThanOrEqual(Date.now() + 10_000)
     await expectOpen(connection)
-    // Opening a socket with another token does not deliver the revocation of this one.
+    // Opening a socket with another token must not deliver the revocation of this token.
     const other = await openSocket(id, await tokenOf("au8d", "ada", 9000))
     revokeSpy.mockRestore()
     await runDurableObjectAlarm(directoryStubOf("au8d"))
     await expectClosed(connection)
     await expectOpen(other)
-    // Every session is notified, so the next alarm is set for the time when the revocation can be deleted.
+    // Every session has been notified, so the next alarm is set for the time at which the revocation can be deleted.
     expect(await alarmOf(directoryStubOf("au8d"))).toBeGreaterThan(Date.now() + 60_000)
   })
 
@@ -148,7 +151,7 @@ describe("the sockets of a revoked token", () => {
     expect(early.closed).toBeNull()
     await session.revoke(claims, { n: 2, tokens: ["late"], upTo: null })
     expect(await early.untilClosed()).toMatchObject({ code: 4401 })
-    // An older revocation state that arrives late changes nothing.
+    // An older revocation state that arrives late must change nothing.
     await session.revoke(claims, { n: 1, tokens: [], upTo: null })
     const late = await connect("s1", claims, null)
     expect(await late.untilClosed()).toMatchObject({ code: 4401 })

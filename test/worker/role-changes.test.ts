@@ -1,4 +1,4 @@
-/** role-changes.test.ts: a role that changes while requests, sockets and sign-ins have the old one. */
+/** role-changes.test.ts: tests role changes while requests, sockets and sign-ins still have the old role. */
 
 import { env, runDurableObjectAlarm } from "cloudflare:test"
 import { decodeJwt } from "jose"
@@ -43,7 +43,7 @@ const patchRole = async (tenant: string, user: string, role: Role) =>
     body: JSON.stringify({ role }),
   })
 
-/** Changes the role as another isolate would: nothing that this isolate caches is cleared. */
+/** Changes a role as another isolate would, without clearing anything that this isolate caches. */
 const changeElsewhere = async (tenant: string, user: string, role: Role) =>
   await env.TENANT.getByName(tenant).changeUser(
     { actor: { kind: "user", id: "boss", address: null }, role: "owner" },
@@ -58,7 +58,8 @@ describe("a user of an issuer who gets a lower role", () => {
     const user = await createForeignUserId(provider.issuer, "sub", "ada")
     const signToken = () => provider.sign({ payload: foreignClaims(provider, { exp: nowSeconds() + 3600 }) })
     const id = await makeSession(await signToken())
-    // `iat` is in whole seconds, so a token issued in this second would be revoked with the others.
+    // Wait for the next second. `iat` is in whole seconds, so a token issued in this second would be revoked together
+    // with the others.
     const signNext = async () => {
       const begun = nowSeconds()
       await expect.poll(nowSeconds).toBeGreaterThan(begun)
@@ -165,7 +166,7 @@ describe("a role that the provider sends", () => {
     expect(named).toMatchObject({ status: 200, json: { name: "Adi", role: "admin" } })
   })
 
-  test("[US12] is listed as the provider last sent it; without the claim, the list decides", async () => {
+  test("[US12] is listed as the provider last sent it; without the claim, the role in the list applies", async () => {
     const { provider, browser, user } = await claimedRole("us12b")
     const signToken = (role: string) => provider.sign({ payload: foreignClaims(provider, { sub: "admin-adi", role }) })
     advanceClock(TOKEN_TRUST_MS)
@@ -205,7 +206,8 @@ describe("a role that the provider sends", () => {
       await expect.poll(nextRole).toBe("admin")
       for (let i = 0; i < 3; i++) expect(await nextRole()).toBe("admin")
       expect(asked).toHaveBeenCalledTimes(1)
-      // Later tokens of a sign-in notify nobody. Otherwise two sign-ins with different roles would cause endless notifications.
+      // Later tokens of a sign-in must not send notifications. Otherwise, two sign-ins with different roles would
+      // notify each other endlessly.
       await admitSignIn("viewer", false)
       await runDurableObjectAlarm(tenant)
       expect(await nextRole()).toBe("admin")

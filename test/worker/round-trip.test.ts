@@ -1,4 +1,7 @@
-/** round-trip.test.ts: export, import and a second export produce the same bytes, with real workerd, SQLite and bucket. */
+/**
+ * round-trip.test.ts: tests that an export, its import and a second export have the same bytes, with real workerd,
+ * SQLite and bucket.
+ */
 
 import { runInDurableObject } from "cloudflare:test"
 import fc from "fast-check"
@@ -27,9 +30,9 @@ interface Exchange {
   /** The earlier message that the question follows. */
   readonly after: number
   readonly hasFile: boolean
-  /** The answers to the question, which are versions of each other. */
+  /** The answers to the question, which are versions of the same answer. */
   readonly answers: readonly (readonly TurnEvent[])[]
-  /** Milliseconds between events. */
+  /** The times between events, in milliseconds. */
   readonly steps: readonly number[]
 }
 
@@ -40,7 +43,7 @@ const exchangeArb: fc.Arbitrary<Exchange> = fc.record({
   steps: fc.array(fc.nat(3), { minLength: 1, maxLength: 5 }),
 })
 
-/** An asset as an upload stores it, with its fields in a different order from the parser's. */
+/** An asset as an upload stores it. The order of its fields differs from the parser's. */
 const IMAGE: Asset = {
   width: 1,
   height: 1,
@@ -65,7 +68,7 @@ const END: TurnEvent = {
   metrics: { output_tokens: 3, steps: 1, ms: 9 },
 }
 
-/** Writes answers as a turn does, with each event at its time and in a separate window. */
+/** Writes an answer as a turn does, with each event at its time and in a separate window. */
 function writeAnswer(store: SessionStore, pos: number, parent: number, { events, steps, version }: Answer): number {
   let at = START_MS + pos * 1_000
   let seq = pos * 1_000
@@ -116,7 +119,10 @@ const recordsOf = (text: string): StreamRecord[] =>
     .split("\n")
     .map((line) => JSON.parse(line))
 
-/** Imports a file into a new session, and exports that session. The given session id replaces its own. */
+/**
+ * Imports a file into a new session, and exports that session. In the export, the session id `from` replaces the new
+ * one.
+ */
 async function importAndExport(text: string, from: string): Promise<{ readonly id: string; readonly text: string }> {
   const id = await freshSession()
   expect(await importFile(id, text)).toMatchObject({ ok: true, value: { skipped: 0, isSealed: true, state: "done" } })
@@ -165,7 +171,7 @@ describe("times", () => {
       return `${record.type}${call}@${Date.parse(record.timestamp ?? "") - START_MS}`
     })
 
-  test("[RE42] are kept for each record, and calls that ran at the same time overlap", async () => {
+  test("[RE42] are kept for each record, and calls that ran at the same time still overlap", async () => {
     const id = await freshSession()
     await writeTimed(id, [
       [10, { type: "step_start" }],
@@ -233,14 +239,14 @@ describe("times", () => {
     const calls = records.flatMap((record, n) => (record.type === "tool_call" ? [n] : []))
     const results = records.flatMap((record, n) => (record.type === "tool_result" ? [n] : []))
     expect(calls).toHaveLength(2)
-    // Both calls begin before either ends.
+    // Both calls must begin before either of them ends.
     expect(Math.max(...calls)).toBeLessThan(Math.min(...results))
     expect(new Set(records.map(({ timestamp }) => timestamp)).size).toBeGreaterThan(2)
     for (const { timestamp } of records) expect(Date.parse(timestamp ?? "")).toBeLessThanOrEqual(before)
   })
 })
 
-describe("long texts and results", () => {
+describe("long text and results", () => {
   async function writeLong(id: string, events: readonly TurnEvent[]): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, state) => {
       const store = createSessionStore(state.storage.sql)

@@ -1,4 +1,6 @@
-/** routes.test.ts: bodies, sessions, history, other users and errors on the HTTP routes, through the whole Worker. */
+/**
+ * routes.test.ts: tests the HTTP routes through the whole Worker: bodies, sessions, history, other users and errors.
+ */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
@@ -94,7 +96,7 @@ describe("the type and time of a body", () => {
           isCancelled = true
         },
       })
-      // This shortens twenty seconds to a tenth of a second.
+      // Shorten twenty seconds to a tenth of a second.
       const options = { method: "POST", token, body, headers, env: { TIME_SCALE: "0.005" } }
       expect(await call("/v1/sessions", options)).toEqual(refusal(408, "body_stalled"))
       clearInterval(timer)
@@ -201,7 +203,7 @@ describe("missing resources", () => {
     expect(await call(path, { method, token: await tokenOf("acme", "ada") })).toEqual(refusal(404, "route_unknown"))
   })
 
-  test("[RT5] a method that a session doesn't have, or a URL below it, doesn't exist", async () => {
+  test("[RT5] a method that a session's route doesn't have, and a URL below that route, don't exist", async () => {
     const { token, id } = await openNewSession()
     expect(await call("/v1/sessions", { method: "DELETE", token })).toEqual(refusal(404, "route_unknown"))
     expect(await call(`/v1/sessions/${id}`, { token })).toEqual(refusal(404, "route_unknown"))
@@ -274,7 +276,7 @@ describe("headers of every response", () => {
   })
 })
 
-test("[RT8] a thrown error is `internal`; the log has its name and location in one line, and its text appears nowhere", async () => {
+test("[RT8] a thrown error is reported as `internal`; its name and location are logged in one line, and its text appears nowhere", async () => {
   const logged = vi.spyOn(console, "error").mockImplementation(() => {})
   const DIRECTORY = {
     getByName: () => {

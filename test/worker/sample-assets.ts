@@ -17,7 +17,7 @@ export function assetOf(id: string, change: Partial<Asset> = {}): Asset {
 
 export const keyOf = (session: string, id: string): string => `${CLAIMS.tenant}/${session}/${id}`
 
-/** Stores an asset in a session. With `bytes` null, stores only the row. */
+/** Stores an asset in a session. If `bytes` is null, stores only the row. */
 export async function putAsset(session: string, asset: Asset, bytes: Uint8Array | string | null = PNG): Promise<Asset> {
   if (bytes !== null) await env.MEDIA.put(keyOf(session, asset.id), bytes)
   await runInDurableObject(sessionOf(session), (_object, state) => {

@@ -1,4 +1,7 @@
-/** scheduled-backup.test.ts: ticks of the cron trigger back up tenants into a bucket, from which they can be restored. */
+/**
+ * scheduled-backup.test.ts: tests that ticks of the cron trigger back up tenants into a bucket, and that tenants can be
+ * restored from it.
+ */
 
 import { createScheduledController, env, runInDurableObject } from "cloudflare:test"
 import { afterAll, beforeEach, describe, expect, test } from "vitest"
@@ -25,7 +28,7 @@ const HOUR_MS = 60 * 60_000
 const DAY_MS = 24 * HOUR_MS
 const bucket = env.BACKUP as R2Bucket
 
-/** Empties the bucket and the list of tenants, so that each test begins with neither. */
+/** Empties the bucket and the list of tenants, so that each test begins without either. */
 async function clearAll(): Promise<void> {
   const registry = registryStub(env, null, TENANT_LIST_KEY)
   for (const id of await registry.listTenants(10_000)) await registry.removeTenant(id)
@@ -78,7 +81,8 @@ describe("a tick of the cron trigger", () => {
     const folder = await untilBackedUp("bk-acme")
     expect(folder).toMatch(/^\d{4}-\d\d-\d\d\/bk-acme\/[\w-]+\/$/)
     expect(await untilBackedUp("bk-other")).toContain("/bk-other/")
-    // The backup isn't listed as an owner's export, and nothing is in the bucket of the tenant's files.
+    // The backup must not be listed as an owner's export, and the bucket of the tenant's files must contain nothing of
+    // it.
     expect((await call("/v1/tenant/exports", { token: await ownerToken("bk-acme") })).json.exports).toEqual([])
     expect((await env.MEDIA.list({ prefix: "bk-acme/." })).objects).toEqual([])
 
@@ -101,11 +105,11 @@ describe("a tick of the cron trigger", () => {
     const boss = await ownerToken("bk-due")
     expect((await call("/v1/users/eve", { method: "DELETE", token: boss })).status).toBe(202)
     expect(await tenant.startBackup("bk-due", 0)).toBe("busy")
-    // Nothing is stored for a tenant that nobody has used.
+    // Nothing must be stored for a tenant that nobody has used.
     expect(await env.TENANT.getByName("bk-unused").startBackup("bk-unused", 0)).toBe("none")
   })
 
-  test("[TX7] a tenant that stores more than any archive holds is refused at once, and its owners see why", async () => {
+  test("[TX7] a tenant that stores more than an archive can hold is refused at once, and its owners see the reason", async () => {
     await registerUser("huge", "boss", "owner")
     await listTenant("huge")
     const storeSize = async (bytes: number) =>
@@ -117,7 +121,7 @@ describe("a tick of the cron trigger", () => {
     expect(await runBackupTick(env, now)).toMatchObject({ too_large: 1, started: 0 })
     const failed = { state: "failed", parts: 0, fault: { code: "export_too_large" } }
     expect(await backupsOf("huge")).toMatchObject([failed])
-    // The next rounds add no more entries until a backup is due again.
+    // The next rounds must add no further entries until a backup is due again.
     expect(await runBackupTick(env, now + 7 * HOUR_MS)).toMatchObject({ too_large: 1, started: 0 })
     expect(await backupsOf("huge")).toHaveLength(1)
     await storeSize(62.5 * 1024 ** 3)
@@ -141,13 +145,13 @@ describe("a tick of the cron trigger", () => {
     const asked: number[] = []
     const now = Date.now()
     for (let tick = 0; tick < 4; tick += 1) asked.push((await runBackupTick(env, now + tick * 60_000)).none)
-    // The third and fourth tick find that the round is over.
+    // The third and the fourth tick find that the round is over.
     expect(asked).toEqual([TENANTS_PER_TICK, 5, 0, 0])
     await Promise.all(ids.slice(3).map((id) => registry.removeTenant(id)))
     expect((await runBackupTick(env, now + 7 * HOUR_MS)).none).toBe(3)
   })
 
-  test("[BK4] continues after a tenant or a bucket fails, and tries it again", async () => {
+  test("[BK4] continues after a tenant or a bucket has failed, and retries it", async () => {
     for (const id of ["bk-fails", "bk-works"]) {
       await listTenant(id)
       await registerUser(id, "boss", "owner")
@@ -185,7 +189,7 @@ describe("retention", () => {
     expect(await runBackupTick(env, now)).toMatchObject({ deleted: 4 })
     const keys = (await bucket.list()).objects.map(({ key }) => key).filter((key) => !key.startsWith("state/"))
     expect(keys).toEqual([14, 13, 0].flatMap((days) => [0, 1].map((n) => keyOf(days, n))))
-    // A tick with a clock that was set back deletes nothing.
+    // A tick after the clock was set back must delete nothing.
     expect(await runBackupTick(env, now - 20 * DAY_MS)).toMatchObject({ deleted: 0 })
   })
 

@@ -1,4 +1,4 @@
-/** scopes.test.ts: the rights of each scope, and tokens of external producers. */
+/** scopes.test.ts: tests the rights of each scope, and the tokens of external producers. */
 
 import { SELF } from "cloudflare:test"
 import { SignJWT } from "jose"
@@ -106,7 +106,7 @@ describe("a token for an external producer", () => {
     }
   })
 
-  test("[AU11] can be revoked alone or with all of its user's tokens, and can revoke only itself", async () => {
+  test("[AU11] can be revoked on its own or together with all of its user's tokens, and can revoke only itself", async () => {
     const token = await tokenOf("au11b", "ada")
     const id = await makeSession(token)
     const [one, two] = [await externalToken(id, token), await externalToken(id, token)]
@@ -145,7 +145,7 @@ describe("a token for an external producer", () => {
     const lastContent = async () =>
       (await call(`/v1/sessions/${id}/conversation/recent`, { token: later })).json.messages[0].content
     const second = await startSending(await externalToken(id, later, '{"seconds":60}'))
-    // The server accepts its first record before the token expires.
+    // The server accepts the request's first record before the token expires.
     await second.send('{"type":"text_delta","delta":"b"}\n')
     await expect.poll(lastContent).toBe("ab")
     vi.setSystemTime(Date.now() + 61_000)

@@ -1,4 +1,4 @@
-/** scripted-commands.test.ts: the scripted model's commands, and /bench. */
+/** scripted-commands.test.ts: tests the scripted model's commands, including /bench. */
 
 import { afterEach, describe, expect, test, vi } from "vitest"
 import type { TurnFault } from "../../shared/fault.ts"
@@ -10,7 +10,7 @@ const NOON = Date.UTC(2026, 4, 2, 13)
 
 afterEach(() => void vi.restoreAllMocks())
 
-/** Replaces the platform's timers: `onTimer` decides when, and whether, the callback of each one runs. */
+/** Replaces the platform's timers. For each timer, `onTimer` decides whether and when the callback runs. */
 function mockTimers(onTimer: (callback: () => void, ms: number) => void): void {
   const setTimer = (callback: () => void, ms = 0): number => {
     onTimer(callback, ms)
@@ -42,7 +42,10 @@ interface Step {
   readonly events: readonly ModelEvent[]
 }
 
-/** Runs a whole turn as a session does: each call is dispatched with the tag of its ordinal, unless `isBare`. */
+/**
+ * Runs a whole turn as a session does. Unless `isBare` is true, each call is dispatched with a tag that contains its
+ * ordinal.
+ */
 async function playTurn(messages: ModelMessage[], question: string, isBare = false): Promise<Step[]> {
   messages.push({ role: "user", content: question })
   const steps: Step[] = []
@@ -70,7 +73,7 @@ async function playTurn(messages: ModelMessage[], question: string, isBare = fal
 }
 
 async function resultOf(name: string, args: string, card: string | null): Promise<string> {
-  const tool = generalTools().find((one) => one.name === name)
+  const tool = generalTools().find((tool) => tool.name === name)
   if (tool === undefined) return JSON.stringify({ error: "This tool doesn't exist." })
   const result = await tool.execute(JSON.parse(args), toolContext({ card, now: () => NOON }))
   return typeof result === "string" ? result : JSON.stringify(result)
@@ -156,11 +159,11 @@ describe("/bench", () => {
     expect(steps.flatMap(({ events }) => callsIn(events))).toHaveLength(tools)
   })
 
-  test("[MO4] delay_ms applies to the whole answer: late timers don't add up", async () => {
+  test("[MO4] applies delay_ms to the whole answer, so that late timers don't add up", async () => {
     const start = Date.now()
     let now = start
     vi.spyOn(Date, "now").mockImplementation(() => now)
-    // Each timer fires 7 ms late.
+    // Let each timer fire 7 ms late.
     mockTimers((callback, ms) => {
       now += ms + 7
       queueMicrotask(callback)

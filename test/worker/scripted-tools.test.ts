@@ -1,4 +1,4 @@
-/** scripted-tools.test.ts: the scripted model's use of small tools. */
+/** scripted-tools.test.ts: tests how the scripted model uses small tools. */
 
 import { expect, test } from "vitest"
 import { planToolRequest } from "../../worker/model/scripted/scripted-tools.ts"

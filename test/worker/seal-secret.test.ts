@@ -1,4 +1,4 @@
-/** seal-secret.test.ts: sealed secrets: opening, rotation, and changed or moved values. */
+/** seal-secret.test.ts: tests sealed secrets: opening them, rotation, and changed or moved values. */
 
 import { describe, expect, test } from "vitest"
 import { findDeploymentFault, LOCAL_SECRET } from "../../worker/env.ts"
@@ -11,7 +11,7 @@ const PLACE = { tenant: "acme", purpose: "model key", name: "gpt" }
 const TEXT = "key-4711-äöü-🦊"
 
 describe("a sealed secret", () => {
-  test("[SL1] opens at its place, and neither contains its text nor repeats", async () => {
+  test("[SL1] opens in the place for which it was sealed, doesn't contain its text, and differs each time", async () => {
     const sealed = await sealSecret(ENV, PLACE, TEXT)
     expect(sealed).toMatch(/^s1\.[0-9a-f]{16}\.[\w-]+$/)
     expect(sealed).not.toContain("4711")
@@ -25,7 +25,7 @@ describe("a sealed secret", () => {
     { ...PLACE, purpose: "webhook secret" },
     { ...PLACE, name: "gpt2" },
     { tenant: 'acme","model key', purpose: "", name: "gpt" },
-  ])("[SL1] does not open at another place: %j", async (place) => {
+  ])("[SL1] does not open in another place: %j", async (place) => {
     expect(await openSecret(ENV, place, await sealSecret(ENV, PLACE, TEXT))).toBeNull()
   })
 
@@ -33,7 +33,7 @@ describe("a sealed secret", () => {
     const sealed = await sealSecret(ENV, PLACE, "key")
     for (let i = 0; i < sealed.length; i++) {
       const changed = sealed.slice(0, i) + (sealed[i] === "A" ? "B" : "A") + sealed.slice(i + 1)
-      // The last character has unused bits, which decoders ignore.
+      // Decoders ignore the unused bits of the last character.
       if (i < sealed.length - 1) expect(await openSecret(ENV, PLACE, changed)).toBeNull()
     }
     const [version, keyId] = sealed.split(".")
@@ -57,14 +57,14 @@ describe("a sealed secret", () => {
 })
 
 describe("rotation", () => {
-  test("[SL2] a value of an older secret opens, and is sealed with the newest one next time", async () => {
+  test("[SL2] a value that was sealed with an older secret opens, and the newest secret seals it next time", async () => {
     const old = await sealSecret(ENV, PLACE, TEXT)
     const rotated = { JWT_SECRET: OLD, SEALING_SECRETS: NEW }
     expect(await openSecret(rotated, PLACE, old)).toEqual({ text: TEXT, isCurrent: false })
     const again = await sealSecret(rotated, PLACE, TEXT)
     expect(again.split(".")[1]).not.toBe(old.split(".")[1])
     expect(await openSecret(rotated, PLACE, again)).toEqual({ text: TEXT, isCurrent: true })
-    // The old secret can be removed once everything has been sealed again. JWT_SECRET can then change independently.
+    // Once everything has been sealed again, the old secret can be removed, and JWT_SECRET can change independently.
     expect(await openSecret({ JWT_SECRET: "other".repeat(8), SEALING_SECRETS: NEW }, PLACE, again)).not.toBeNull()
     expect(await openSecret({ JWT_SECRET: "other".repeat(8), SEALING_SECRETS: NEW }, PLACE, old)).toBeNull()
     const third = { JWT_SECRET: "other".repeat(8), SEALING_SECRETS: `${"third".repeat(8)}, ${NEW}` }

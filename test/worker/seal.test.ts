@@ -1,4 +1,4 @@
-/** seal.test.ts: valid and invalid seals of exports. */
+/** seal.test.ts: tests valid and invalid seals of exports. */
 
 import { expect, test } from "vitest"
 import { deriveExportKey } from "../../worker/auth/verify-token.ts"
@@ -14,7 +14,7 @@ async function sealOf(lines: readonly string[], tenant = "acme") {
   return { value: await createUpdated().sign(key), verify: (value: string) => createUpdated().verify(key, value) }
 }
 
-test("[RE4] only the seal of the same records with the same key verifies", async () => {
+test("[RE4] a seal is valid only for the same records and with the same key", async () => {
   const { value, verify } = await sealOf(["a", "b"])
   expect(await verify(value)).toBe(true)
   expect(await verify((await sealOf(["a", "c"])).value)).toBe(false)

@@ -1,4 +1,7 @@
-/** search-index.test.ts: the index of a user's directory when fetches fail or are superseded, and when it is full. */
+/**
+ * search-index.test.ts: tests the search index of a user's directory when fetches fail or are superseded, and when the
+ * index is full.
+ */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -44,14 +47,14 @@ function createCall(result: string): ToolCall {
   }
 }
 
-/** Runs in a directory that lists the sessions. */
+/** Runs `run` with the SQL storage of a directory that lists the given sessions. */
 async function withSql<T>(name: string, sessions: readonly string[], run: (sql: SqlStorage) => T): Promise<T> {
   const directory = env.DIRECTORY.getByName(name)
   for (const session of sessions) await directory.addSession(session, `Title ${session}`, 0)
   return await runInDurableObject(directory, (_object, { storage: { sql } }) => run(sql))
 }
 
-/** Makes the fetch of the next alarm due. */
+/** Makes the fetch due, so that the next alarm performs it. */
 function makeFetchDue(tenant: string) {
   return runInDurableObject(directoryOf(tenant), (_object, { storage: { sql } }) => {
     sql.exec("UPDATE text_fetch SET at = 1")
@@ -66,7 +69,7 @@ describe("fetching texts", () => {
     await evictDurableObject(directoryOf(tenant))
   }
 
-  /** When the fetch is repeated, and when the alarm is due. */
+  /** Returns when the fetch is repeated, and when the alarm is due. */
   const readTimes = (tenant: string) =>
     runInDurableObject(directoryOf(tenant), async (_object, { storage }) => ({
       retry: storage.sql.exec<{ at: number }>("SELECT at FROM text_fetch").one().at,
@@ -133,12 +136,12 @@ describe("fetching texts", () => {
     expect((await search(token, "newer")).hits).toHaveLength(1)
   })
 
-  test("[FT31] a new session has no texts of an earlier one that an earlier version removed", async () => {
+  test("[FT31] a new session has no indexed text from a session with the same id that an earlier version removed", async () => {
     const token = await tokenOf("ft31b", "ada")
     const id = await makeSession(token)
     await askQuestion(id, token, "/say dunite")
     await expect.poll(async () => (await search(token, "dunite")).hits.length).toBe(2)
-    // A Worker that predates the search removes a session in this way.
+    // Remove the session in the same way as a Worker that predates the search.
     await env.SESSION.getByName(`ft31b:${id}`).erase({ tenant: "ft31b", user: "ada" })
     await runInDurableObject(directoryOf("ft31b"), (_object, { storage: { sql } }) => {
       sql.exec("DELETE FROM sessions WHERE id = ?", id)
@@ -151,12 +154,12 @@ describe("fetching texts", () => {
 })
 
 describe("a full index", () => {
-  test("[FT32] loses its oldest texts but no title, and fetches nothing again", async () => {
+  test("[FT32] drops its oldest text but no titles, and fetches nothing again", async () => {
     const found = await withSql("ft32:ada", ["old", "short", "new"], (sql) => {
       const index = new SearchIndex(sql, 0)
       const texts = (session: string, ...turns: TurnText[]) =>
         index.apply(session, { tip: turns.at(-1)?.pos ?? 0, after: index.findNewest(session), turns })
-      // The entries that hold only the titles are replaced first.
+      // First replace the entries, which contain only the titles.
       sql.exec("DROP TABLE search_words; DELETE FROM search_entry")
       texts("old", createTurn(2, "granite one"), createTurn(4, "granite two"), createTurn(6, "granite three"))
       texts("short", createTurn(2, "granite four", 10))
@@ -180,7 +183,7 @@ describe("a full index", () => {
     expect(found.rows).toBeLessThanOrEqual(6)
   })
 
-  test("[FT33] the 20,000th entry with the same time reads about as many rows as the 2,000th", async () => {
+  test("[FT33] adding the 20,000th entry with the same time reads about as many rows as adding the 2,000th", async () => {
     const costs = await withSql("ft33:ada", ["s"], (sql) => {
       sql.exec(`WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1999)
         INSERT INTO search_entry (n, session, pos) SELECT 7000 + i, 'x', i FROM n`)

@@ -1,4 +1,6 @@
-/** search-services.test.ts: the tool `search` with Brave, Tavily and SearXNG, played by a loopback server. */
+/**
+ * search-services.test.ts: tests the tool `search` with Brave, Tavily and SearXNG, which a loopback server imitates.
+ */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -6,7 +8,7 @@ import { createSearchTool, type SearchEnv } from "../../worker/tool/search/searc
 import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 import { toolContext } from "./tools.ts"
 
-/** Longer than a test can take. */
+/** A time limit that is longer than a test can take, in milliseconds. */
 const PATIENT_MS = 600_000
 const KEY = "search-key-1f6a"
 const SERVICES = ["brave", "tavily", "searxng"] as const
@@ -106,7 +108,7 @@ describe("search services", () => {
     await expect.poll(async () => (await stopped.seen())[0]?.closed).toBe(true)
   })
 
-  test("[BT8] a response without pages is a result without sources", async () => {
+  test("[BT8] a response without pages becomes a result without sources", async () => {
     expect(await playSearch("brave", "nothing").search("tea")).toEqual({ query: "tea", service: "brave", sources: [] })
   })
 
@@ -116,7 +118,7 @@ describe("search services", () => {
     [{ SEARCH_SERVICE: "tavily" }, "SEARCH_API_KEY is missing"],
     [{ SEARCH_SERVICE: "searxng" }, "SEARCH_URL is missing"],
   ])(
-    "[BT8] with the settings %j every call fails; samples are never returned in place of real pages",
+    "[BT8] with the settings %j, every call fails, and samples are never returned in place of real pages",
     async (vars, details) => {
       const result = await createSearchTool(vars).execute({ query: "tea" }, toolContext())
       expect(result).toEqual({ error: "The search failed.", details: expect.stringContaining(details) })

@@ -1,4 +1,4 @@
-/** search-tool.test.ts: the tool `search` with its built-in library, alone and in a session. */
+/** search-tool.test.ts: tests the tool `search` with its built-in library, both alone and in a session. */
 
 import { describe, expect, test } from "vitest"
 import { createSearchTool } from "../../worker/tool/search/search-tool.ts"
@@ -9,7 +9,7 @@ import { toolContext } from "./tools.ts"
 const search = (args: object) => createSearchTool({}).execute(args as never, toolContext())
 
 describe("the search tool", () => {
-  test("[SC6] finds the pages with the most words of the query, and marks them as samples", async () => {
+  test("[SC6] finds the pages that contain the most words of the query, and marks them as samples", async () => {
     const result = (await search({ query: "Steeping black tea" })) as { sample: boolean; sources: { url: string }[] }
     expect(result.sample).toBe(true)
     expect(result.sources[0]?.url).toBe("https://example.com/library/tea/steeping")

@@ -1,4 +1,4 @@
-/** search.test.ts: the search of a user's conversations, and of one conversation. */
+/** search.test.ts: tests search across a user's conversations, and within one conversation. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -39,8 +39,8 @@ async function send(client: TestClient, id: string, content: string) {
   return await client.untilEnd(id)
 }
 
-describe("the search of all conversations", () => {
-  test("[FT1] finds words of questions and answers, newest first, with titles before them and the hits marked", async () => {
+describe("search across all conversations", () => {
+  test("[FT1] finds words in questions and answers, newest first, lists titles before them, and marks the words found", async () => {
     const token = await tokenOf("ft1", "ada")
     const [one, two] = [await makeSession(token), await makeSession(token, "Weather notes")]
     await askQuestion(one, token, "/say The weather in Oslo is fine.")
@@ -88,7 +88,7 @@ describe("the search of all conversations", () => {
     for (const text of ["京東", "烤北", "zurch"]) expect(await find(token, text), text).toEqual([])
   })
 
-  test("[FT2] refuses a query without words, and one that is too long; what looks like syntax is text", async () => {
+  test("[FT2] refuses a query without words and one that is too long, and treats what looks like syntax as text", async () => {
     const token = await tokenOf("ft2b", "ada")
     await makeSession(token, "one OR two")
     for (const q of ["", "%20", "%22%22", "a".repeat(201), "a%20".repeat(41)])
@@ -171,7 +171,7 @@ describe("the search of all conversations", () => {
     expect(await findTexts(token, "caption")).toEqual(["title: New [caption]"])
   })
 
-  test("[FT5] conversations from before the search are indexed in the background", async () => {
+  test("[FT5] conversations that are older than the search are indexed in the background", async () => {
     const token = await tokenOf("ft5b", "ada")
     const ids = [await makeSession(token, "a"), await makeSession(token, "b")]
     for (const id of ids) for (const n of [1, 2, 3]) await askQuestion(id, token, `/say gneiss ${n}`)
@@ -185,7 +185,7 @@ describe("the search of all conversations", () => {
     await fetchAll(directory)
     expect((await search(token, "q=gneiss&in=messages")).hits).toHaveLength(6)
     expect(await findTexts(token, "b")).toEqual(["title: [b]"])
-    // A turn before its session was fetched also brings the older ones.
+    // A turn in a session that hasn't been indexed yet also causes the earlier turns to be indexed.
     await runInDurableObject(directory, (_object, { storage }) => {
       storage.sql.exec("DROP TABLE search_words; DELETE FROM search_entry; UPDATE sessions SET indexed = 0")
     })
@@ -226,7 +226,7 @@ describe("the search of all conversations", () => {
     expect(sessions).toEqual([{ session: id }])
   })
 
-  test("[FT6] after an erasure that keeps its tombstone, no word remains, and a new conversation is found", async () => {
+  test("[FT6] after an erasure that leaves a tombstone, no word remains, and a new conversation is found", async () => {
     const token = await tokenOf("ft6c", "ada")
     await askQuestion(await makeSession(token), token, "/say travertine")
     await expect.poll(() => find(token, "travertine")).not.toEqual([])
@@ -239,7 +239,7 @@ describe("the search of all conversations", () => {
     expect(found).toMatchObject({ ok: true, value: { hits: [{ session: "s1" }] } })
   })
 
-  test("[FT7] a page of hits reads as many rows with 20,000 messages as with 200", async () => {
+  test("[FT7] a page of results reads the same number of rows with 20,000 messages as with 200", async () => {
     const rowsRead = async (turns: number): Promise<number> => {
       const directory = env.DIRECTORY.getByName(`ft7:u${turns}`)
       await directory.addSession("s", "", 0)
@@ -289,7 +289,7 @@ describe("the search of all conversations", () => {
   })
 })
 
-describe("the search of one conversation", () => {
+describe("search within one conversation", () => {
   test("[FT8] finds messages of the active path, newest first, in pages, for the owner and for a viewer", async () => {
     const [token, claims] = [await tokenOf("ft8", "ada"), claimsOf("ft8", "ada")]
     const id = await makeSession(token, "x")

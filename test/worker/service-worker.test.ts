@@ -1,11 +1,14 @@
-/** service-worker.test.ts: the script of the service worker, and the pages that may register it, by deployment. */
+/**
+ * service-worker.test.ts: tests the service worker's script, and which pages may register it, for different
+ * deployments.
+ */
 
 import { expect, test } from "vitest"
 import { call, HOST, refusal } from "./http.ts"
 
 const PAGE = '<!doctype html><meta name="cuecard-service-worker" content="" />'
 
-/** Stands in for the platform's files. */
+/** A fake asset binding, in place of the platform's. */
 const ASSETS = {
   async fetch(request: Request | URL) {
     const isScript = new URL(request instanceof Request ? request.url : request).pathname === "/service-worker.js"
@@ -19,7 +22,7 @@ const ON = { ASSETS, SERVICE_WORKER: "on" }
 async function readPolicy(path: string, env: object): Promise<{ text: string; worker: string; types: string }> {
   const { text, headers } = await call(path, { env })
   const policy = headers.get("content-security-policy") ?? ""
-  const find = (name: string): string => policy.split("; ").find((one) => one.startsWith(`${name} `)) ?? ""
+  const find = (name: string): string => policy.split("; ").find((directive) => directive.startsWith(`${name} `)) ?? ""
   return { text, worker: find("worker-src"), types: find("trusted-types") }
 }
 

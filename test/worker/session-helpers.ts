@@ -20,7 +20,7 @@ export const NO_TELEMETRY: Telemetry = {
 }
 
 let count = 0
-/** Creates a session under an id that no other test of the file uses. */
+/** Creates a session under an id that no other test in the file uses. */
 export async function freshSession(prefix: string): Promise<string> {
   count += 1
   const id = `${prefix}${count}`
@@ -28,7 +28,7 @@ export async function freshSession(prefix: string): Promise<string> {
   return id
 }
 
-/** Returns a namespace of session objects that records the names of the called objects. */
+/** Returns a namespace of session objects that records the names of the objects called. */
 export function recordAskedSessions() {
   const asked: string[] = []
   const SESSION = {
@@ -40,7 +40,7 @@ export function recordAskedSessions() {
   return { asked, SESSION }
 }
 
-/** Counts the rows of each table of a session. */
+/** Counts the rows in each table of a session. */
 export function rowsIn(id: string): Promise<Record<string, number>> {
   return runInDurableObject(sessionOf(id), (_object, state) => {
     const tables = state.storage.sql.exec<{ name: string }>(
@@ -62,7 +62,7 @@ export function withoutTraces(messages: readonly WireMessage[]): string {
   return toCanonicalJson(messages.map(({ trace: _, ...message }) => message))
 }
 
-/** Asserts that the client shows every message as history does. Returns the messages of history. */
+/** Asserts that the client shows every message as history does. Returns the messages in history. */
 export async function expectSame(id: string, client: TestClient): Promise<readonly WireMessage[]> {
   const { messages } = await pageOf(id)
   for (const message of messages) {
@@ -72,7 +72,7 @@ export async function expectSame(id: string, client: TestClient): Promise<readon
   return messages
 }
 
-/** Reads history and sends hello again, as the page does when the epoch has changed. */
+/** Reads history and sends a new hello, as the page does when the epoch has changed. */
 export async function renewPage(id: string, client: TestClient): Promise<HistoryPage> {
   const page = await pageOf(id)
   client.messages.clear()
@@ -109,7 +109,7 @@ export async function beginTurn(client: TestClient, id: string, content: string,
 }
 
 export function answerTo(client: TestClient, id: string): WireMessage | undefined {
-  return [...client.messages.values()].findLast((one) => one.role === "assistant" && one.exchange_id === id)
+  return [...client.messages.values()].findLast((message) => message.role === "assistant" && message.exchange_id === id)
 }
 
 export function toolsIn(message: WireMessage | undefined): Extract<Segment, { type: "tool" }>[] {

@@ -1,4 +1,6 @@
-/** session.test.ts: turns, recovery, history and the store of the session object, with real workerd and SQLite. */
+/**
+ * session.test.ts: tests the turns, recovery, history and storage of a session object, with real workerd and SQLite.
+ */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
@@ -16,7 +18,7 @@ const freshSession = (): Promise<string> => fresh("s")
 const WEATHER = "What's the weather in London and in Tokyo?"
 
 describe("a turn", () => {
-  test("[TU1] about the weather in two cities has thinking, prose, two calls and a card for each, live and in history", async () => {
+  test("[TU1] about the weather in two cities has thinking, prose, two calls and a card for each city, live and in history", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: WEATHER })
@@ -51,13 +53,15 @@ describe("a turn", () => {
     expect(JSON.stringify(stored)).toContain("rich-media rendering")
   })
 
-  test("[TU2] counts its ordinals from 1: the next turn's first card is weather_1 again", async () => {
+  test("[TU2] counts its ordinals from 1, so the next turn's first card is weather_1 again", async () => {
     const id = await freshSession()
     const client = await connect(id)
     for (const exchange of ["q1", "q2"]) {
       client.say({ type: "send", id: exchange, content: "weather in Paris" })
       const answer = await client.untilEnd(exchange)
-      expect(answer.segments.filter((one) => one.type === "rich").map((one) => one.tag)).toEqual(["weather_1"])
+      expect(answer.segments.filter((segment) => segment.type === "rich").map((card) => card.tag)).toEqual([
+        "weather_1",
+      ])
     }
   })
 
@@ -79,7 +83,7 @@ describe("a turn", () => {
 })
 
 describe("crash and recovery", () => {
-  /** Stores a turn as a killed process leaves it: without an end. */
+  /** Stores a turn without an end, as a killed process leaves it. */
   async function storeUnfinishedTurn(id: string, feed: (recorder: TurnRecorder) => void): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, state) => {
       const store = createSessionStore(state.storage.sql)
@@ -128,7 +132,7 @@ describe("crash and recovery", () => {
     expect(JSON.stringify(answer.segments)).toContain("went on")
   })
 
-  test("[TU4] a call that only reads runs again; the turn continues", async () => {
+  test("[TU4] a call that only reads runs again, and the turn continues", async () => {
     const id = await freshSession()
     await storeUnfinishedTurn(id, (recorder) => {
       recorder.feed({ type: "tool_call", call_id: "call_2_0", name: "weather", args: '{"location":"Paris"}' })
@@ -225,7 +229,7 @@ describe("history", () => {
     expect(page.has_more).toBe(true)
   })
 
-  test("[HI3] [ST6] a page, and finding the last seq on a wake, read the same rows in a long session and a short one", async () => {
+  test("[HI3] [ST6] reading a page, and finding the last seq on waking, read as many rows in a long session as in a short one", async () => {
     const countReads = async (turns: number): Promise<number[]> => {
       const id = await freshSession()
       await fillSession(id, turns)
@@ -283,7 +287,7 @@ describe("the store", () => {
     expect((await rowsIn(id))["schema_version"]).toBe(1)
   })
 
-  test("[ST3] everything is written before it is sent: at every send the rows already hold the frame's seq", async () => {
+  test("[ST3] everything is written before it is sent: whenever a frame is sent, the rows already contain its seq", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const sent: { seq: number; stored: number }[] = []
@@ -306,14 +310,15 @@ describe("the store", () => {
   test("[ST6] [ST3] a turn of 400 deltas over 4 s with two tools writes at most 30 rows", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    // The object runs in this isolate, so its log line with the row counts can be read here. Other sessions also write lines.
+    // The object runs in this isolate, so the test can read its log line with the row counts. Other sessions write
+    // lines too.
     const log = vi.spyOn(console, "log")
     client.say({ type: "send", id: "rows", content: "/bench deltas=400 chars=12 tools=2 delay_ms=10 yield_every=1" })
     await client.untilEnd("rows")
     const lines = log.mock.calls.map(([line]) => JSON.parse(String(line)))
     log.mockRestore()
     const written = lines.find((line) => line.event === "turn_end" && line.exchange === "rows")?.rows_written
-    // One more for the alarm, which is not set by SQL.
+    // Add one row for the alarm, which is not set by SQL.
     expect(written + 1).toBeGreaterThan(20)
     expect(written + 1).toBeLessThanOrEqual(30)
     expect(client.last).toBeLessThanOrEqual(30)

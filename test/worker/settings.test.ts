@@ -1,4 +1,4 @@
-/** settings.test.ts: setting, reading and using the origins and hosts that a tenant allows. */
+/** settings.test.ts: tests how the origins and hosts that a tenant allows are set, read and used. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -27,7 +27,7 @@ describe("what a tenant allows", () => {
     expect(await tablesOf(tenantStubOf("se-quiet"))).toEqual([])
   })
 
-  test("[SE1] [SE4] an administrator sets both lists at once, users can read them; another tenant has its own", async () => {
+  test("[SE1] [SE4] is set by an administrator, both lists at once, and can be read by users; another tenant has its own lists", async () => {
     const allowed = { embed_origins: ["https://charts.example.com"], media_hosts: ["img.example.com"] }
     expect(await putSettings("se-told", allowed)).toMatchObject({ status: 200, json: allowed })
     for (const token of [await tokenOf("se-told", "ada"), await adminToken("se-told")]) {
@@ -57,7 +57,7 @@ describe("what a tenant allows", () => {
   test("[SE1] does not affect agents that were configured before", async () => {
     const tenant = tenantStubOf("se-agents")
     await runInDurableObject(tenant, (_object, { storage }) => {
-      // This is the row as the previous version wrote it.
+      // Store the row as the previous version wrote it.
       storage.sql.exec("CREATE TABLE agents (name TEXT PRIMARY KEY, config TEXT) WITHOUT ROWID")
       storage.sql.exec(
         "CREATE TABLE schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)",
@@ -65,7 +65,7 @@ describe("what a tenant allows", () => {
       storage.sql.exec("INSERT INTO schema_version VALUES (1, 1)")
       storage.sql.exec("INSERT INTO agents VALUES ('weather', NULL)")
     })
-    // An object migrates its tables when it wakes up.
+    // Evict the object, because it migrates its tables when it wakes up.
     await evictDurableObject(tenant)
     await putSettings("se-agents", { media_hosts: ["a.example.com"] })
     expect((await tenant.listAgents()).map(({ name }) => name)).toEqual(["general", "researcher"])
@@ -79,7 +79,7 @@ describe("valid entries", () => {
     ["HTTPS://Charts.Example.com:443", "https://charts.example.com"],
     ["https://charts.example.com:8443", "https://charts.example.com:8443"],
     ["https://bücher.example.de", "https://xn--bcher-kva.example.de"],
-  ])("[SE2] the origin %s is stored normalised, once", async (written, stored) => {
+  ])("[SE2] the origin %s is stored once, in normalised form", async (written, stored) => {
     expect((await putSettings("se-kept", { embed_origins: [written, stored] })).json.embed_origins).toEqual([stored])
   })
 
@@ -148,7 +148,7 @@ describe("valid entries", () => {
   })
 })
 
-test("[SE3] a session gets the allowed origins and hosts when a page opens it, like its agent", async () => {
+test("[SE3] a session gets the allowed origins and hosts when a page opens the session, like the agent's configuration", async () => {
   const claims = { tenant: "se-session", user: "ada", expires: nowSeconds() + 600, token: "t", issued: 0 }
   await sessionOf("s1", claims).create(claims, "s1", "")
   const readKnown = () =>

@@ -1,4 +1,4 @@
-/** shares.test.ts: shared copies of conversations, which anybody with the link can read. */
+/** shares.test.ts: tests shared copies of conversations, which anybody with the link can read. */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
@@ -65,7 +65,7 @@ describe("a shared copy", () => {
     expect((await readCopy(url)).text).toBe(before.text)
   })
 
-  test("[SR2] ends at the chosen message, which must be finished and on the active path", async () => {
+  test("[SR2] ends at the chosen message, which must have ended and be on the active path", async () => {
     const { token, id } = await startSession("sr2")
     await send(token, id, "/say second answer", "q2")
     await untilAnswered(token, id, 4)
@@ -137,7 +137,7 @@ describe("a shared copy", () => {
     expect((await call(`/v1/sessions/${id}/shares`, { token })).json.shares).toMatchObject([{ named: true }])
   })
 
-  test("[SR5] has its own links: they open its files, no others, and end with it", async () => {
+  test("[SR5] has its own links, which open only its files and end with it", async () => {
     const token = await tokenOf(T, "sr5")
     const id = await makeSession(token)
     const inside = (await postFile(id, token, png(1))).json.id
@@ -153,7 +153,7 @@ describe("a shared copy", () => {
     const file = await call(signed.href)
     expect([file.status, file.headers.get("cache-control")]).toEqual([200, "private, no-cache"])
     const linkToken = new URL(signed.href, HOST).searchParams.get("token")
-    // Neither token is valid for the other's files.
+    // Neither token may be valid for the other's files.
     expect(await call(`/media/${outside}?token=${linkToken}`)).toEqual(refusal(403, "link_invalid"))
     const own = new URL(await hrefOf(id, token, `/media/${inside}`), HOST).searchParams.get("token")
     const payload = JSON.parse(atob((own ?? "").split(".")[1] ?? ""))
@@ -211,7 +211,7 @@ describe("a shared copy", () => {
     expect((await call("/v1/shares", { token })).json.shares).toEqual([])
   })
 
-  test("[SR8] is deleted by the alarm when it has expired, or if writing it was interrupted", async () => {
+  test("[SR8] is deleted by the alarm once it has expired, or if writing it was interrupted", async () => {
     const { token, id } = await startSession("sr8e")
     const { id: copy } = (await share(token, id, { expires: Date.now() + 1_000 })).json
     const stub = env.SESSION.getByName(`${T}:${id}`)

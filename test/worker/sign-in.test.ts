@@ -1,4 +1,7 @@
-/** sign-in.test.ts: redirects, cookies, errors and hosts of a sign-in at a real OpenID provider, without a browser. */
+/**
+ * sign-in.test.ts: tests the redirects, cookies, errors and hosts of a sign-in at a real OpenID provider, without a
+ * browser.
+ */
 
 import { env } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -14,7 +17,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Returns the name of the cookie for the sign-in that a callback completes. */
+/** Returns the name of the cookie that belongs to the sign-in that a callback completes. */
 function cookieOf(callback: string): string {
   return `__Host-cuecard-signin-${new URL(callback).searchParams.get("state")?.slice(0, 12)}`
 }
@@ -35,7 +38,7 @@ describe("a sign-in", () => {
     const { token, expires } = issued.json
     expect(expires).toBeLessThanOrEqual(nowSeconds() + 600)
     expect((await call("/v1/sessions", { token })).status).toBe(200)
-    // The same person is the same user the next time; another person is another user.
+    // The same person must be the same user the next time, and another person another user.
     const again = new TestBrowser("si-first")
     await again.signIn("ada")
     expect((await again.post("/auth/token")).json.user.id).toBe(issued.json.user.id)
@@ -90,16 +93,16 @@ describe("a sign-in", () => {
     await registerIssuer("si-once", provider)
     const browser = new TestBrowser("si-once")
     const callback = await browser.beginSignIn()
-    // In another browser, the callback's link signs nobody in.
+    // In another browser, the callback's link must not sign anybody in.
     const otherBrowser = new TestBrowser("si-once")
     expect((await otherBrowser.get(callback)).headers.get("location")).toBe(errorPath("state_invalid"))
     expect(await otherBrowser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     const transaction = browser.jar.get(cookieOf(callback)) ?? ""
     expect((await browser.get(callback)).headers.get("location")).toBe("/")
     expect(browser.jar.get(cookieOf(callback))).toBeUndefined()
-    // The user goes back in the browser history. They are signed in, so there is nothing to do.
+    // The user goes back in the browser history, but is already signed in, so there is nothing to do.
     expect((await browser.get(callback)).headers.get("location")).toBe("/")
-    // The same code and state are sent again, with a copy of the cookie.
+    // Send the same code and state again, with a copy of the cookie.
     const thief = new TestBrowser("si-once")
     thief.jar.set(cookieOf(callback), transaction)
     expect((await thief.get(callback)).headers.get("location")).toBe(errorPath("provider_failed"))
@@ -134,7 +137,7 @@ describe("a sign-in", () => {
     const state = callback.searchParams.get("state") ?? ""
     callback.searchParams.set("state", "x".repeat(43))
     expect((await browser.get(callback.href)).headers.get("location")).toBe(errorPath("state_invalid"))
-    // The sign-in of that cookie can still be completed.
+    // The sign-in to which the cookie belongs can still be completed.
     callback.searchParams.set("state", state)
     expect((await browser.get(callback.href)).headers.get("location")).toBe("/")
     const elsewhere = new TestBrowser("si-state-b")
@@ -360,7 +363,10 @@ describe("the tenant of a host", () => {
     [{ PAGE_DOMAIN: "a.com;*" }, "PAGE_DOMAIN is not a domain in lower case"],
     [{ PAGE_DOMAIN: "example.com", PAGE_TENANT: "acme" }, "PAGE_DOMAIN and PAGE_TENANT are both set"],
     [{ PAGE_DOMAIN: "example.com", PAGE_ORIGIN: "https://example.com" }, "PAGE_DOMAIN and PAGE_ORIGIN are both set"],
-    [{ PAGE_DOMAIN: "example.com", CANVAS_ORIGIN: "https://canvas.example.com" }, "CANVAS_ORIGIN is below PAGE_DOMAIN"],
+    [
+      { PAGE_DOMAIN: "example.com", CANVAS_ORIGIN: "https://canvas.example.com" },
+      "CANVAS_ORIGIN is PAGE_DOMAIN or one of its subdomains",
+    ],
     [{ PAGE_DOMAIN: "example.com", CANVAS_ORIGIN: "https://canvas.example.net" }, null],
   ])("[SI10] a deployment with %j: %s", (change, fault) => {
     const safe = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "0123456789".repeat(4) }

@@ -1,4 +1,7 @@
-/** small-tools.test.ts: the tools `timer` and `list`, and the cards of built-in tools in a session and its exports. */
+/**
+ * small-tools.test.ts: tests the tools `timer` and `list`, and the cards of built-in tools in a session and its
+ * exports.
+ */
 
 import { describe, expect, test } from "vitest"
 import { createListTool } from "../../worker/tool/list-tool.ts"
@@ -44,7 +47,7 @@ describe("the tool list", () => {
     })
   })
 
-  test("[BT3] no items, too many items and unknown fields are refused with their pointer", async () => {
+  test("[BT3] a list without items, too many items and unknown fields are refused with a pointer to the fault", async () => {
     const detailsOf = async (items: unknown) => Object(await runList({ title: "Trip", items })).details
     expect(await detailsOf([])).toContain('"/items"')
     expect(await detailsOf(Array(101).fill({ text: "a" }))).toContain('"/items"')

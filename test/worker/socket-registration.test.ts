@@ -1,4 +1,7 @@
-/** socket-registration.test.ts: a socket opens without waiting for its user's directory, and is registered later. */
+/**
+ * socket-registration.test.ts: tests that a socket opens without waiting for its user's directory, and is registered
+ * later.
+ */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -23,7 +26,7 @@ async function claimsOf(token: string): Promise<Claims> {
   return verified.value
 }
 
-/** Revokes a token as another isolate does: this isolate's memory does not contain the revocation. */
+/** Revokes a token as another isolate does, so that this isolate's memory does not contain the revocation. */
 async function revokeElsewhere(tenant: string, token: string): Promise<void> {
   expect(await directoryOf(tenant).revokeTokens(await claimsOf(token), false)).toMatchObject({ ok: true })
 }
@@ -36,10 +39,10 @@ const listHolders = (tenant: string): Promise<string[]> =>
       .map(({ session }) => String(session)),
   )
 
-/** Methods that the parts of a directory call, and no other object. */
+/** Methods that only the parts of the directory itself call. */
 const OWN_METHODS = new Set(["constructor", "getHost", "getLists"])
 
-/** Holds back every call to a class of objects until `release`. Returns the names of the calls so far. */
+/** Holds back every call to the objects of a class until `release` is called. Returns the names of the calls so far. */
 function holdCalls(prototype: object, methods?: readonly string[]) {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const calls: string[] = []
@@ -75,7 +78,7 @@ describe("opening a socket", () => {
     connection.socket.send('{"type":"send","id":"q1","content":"/say hi"}')
     await expect.poll(() => connection.received).toContain("ack")
     expect(held.map(({ calls }) => calls.filter((name) => name !== "recordActivity" && name !== "setRunning"))).toEqual(
-      // This isolate has just read the agent's configuration.
+      // The tenant isn't called, because this isolate has just read the agent's configuration.
       [["authorizeSocket"], []],
     )
     for (const { release } of held) release()
@@ -119,7 +122,7 @@ describe("opening a socket", () => {
     await expectEnd(connection, "token_revoked")
   })
 
-  test("[AU18] checks the token again if the last check was long ago, so that trust doesn't end before the registration", async () => {
+  test("[AU18] checks the token again if the last check was long ago, so that the trust in it doesn't end before the registration", async () => {
     const token = await tokenOf("au18f", "ada")
     const id = await makeSession(token)
     await call("/v1/sessions", { token })
@@ -171,7 +174,7 @@ describe("a socket that could not be registered", () => {
     const id = await makeSession(token)
     const connection = await openSocket(id, token)
     await expect.poll(() => listHolders("au19d")).toEqual([id])
-    // As if the object had been evicted before the directory received the call.
+    // Pretend that the object was evicted before the directory received the call.
     await directoryOf("au19d").removeSession(id)
     const stub = env.SESSION.getByName(`au19d:${id}`)
     await runInDurableObject(stub, (_object, state) => {

@@ -1,8 +1,14 @@
-/** storage-digest.ts: prints everything that an object or the bucket stores, to show that a request changed nothing. */
+/**
+ * storage-digest.ts: prints everything that an object or the bucket stores, so that tests can prove that a request
+ * changed nothing.
+ */
 
 import { env, runInDurableObject } from "cloudflare:test"
 
-/** Returns all rows and key-value entries, but not the alarm, which an opening socket sets to its token's end. */
+/**
+ * Returns all rows and key-value entries. The alarm is omitted, because opening a socket sets the alarm to the token's
+ * expiry.
+ */
 export async function digestOf(stub: DurableObjectStub, without: readonly string[] = []): Promise<string> {
   return await runInDurableObject(stub, (_object, { storage }) => {
     const tables = storage.sql
@@ -16,7 +22,7 @@ export async function digestOf(stub: DurableObjectStub, without: readonly string
   })
 }
 
-/** Returns all keys with this prefix, with their ETags. */
+/** Returns all keys that have the prefix, with their ETags. */
 export async function digestBucket(prefix: string, bucket: R2Bucket = env.MEDIA): Promise<string> {
   const { objects } = await bucket.list({ prefix })
   return objects.map(({ key, etag }) => `${key} ${etag}`).join("\n")

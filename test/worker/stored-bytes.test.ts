@@ -1,4 +1,7 @@
-/** stored-bytes.test.ts: counts users' and tenants' stored bytes through uploads, deletions, kills and lost reports. */
+/**
+ * stored-bytes.test.ts: tests how the stored bytes of users and tenants are counted across uploads, deletions, kills
+ * and lost reports.
+ */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import fc from "fast-check"
@@ -18,7 +21,7 @@ const claimsOf = (tenant: string, user: string): Claims => ({ tenant, user, expi
 const directoryOf = (tenant: string, user: string) => env.DIRECTORY.getByName(`${tenant}:${user}`)
 const sessionOf = (tenant: string, id: string) => env.SESSION.getByName(`${tenant}:${id}`)
 
-/** Returns the directory's count of the user's bytes, which must equal the sum over the sessions. */
+/** Returns the directory's count of the user's bytes, which must equal the sum of all sessions. */
 const countUser = (tenant: string, user: string) =>
   runInDurableObject(directoryOf(tenant, user), (_object, { storage: { sql } }) => {
     const readCount = (query: string) => Number(sql.exec(query).one()["n"])
@@ -54,7 +57,7 @@ describe("a user", () => {
     expect((await postFile(id, token, png(1, 50_000))).status).toBe(201)
     expect(await postFile(id, token, png(2, 50_000))).toEqual(refusal(409, "storage_full", "10 GB"))
     await expect.poll(() => countUser(tenant, user)).toBe(MAX_USER_STORED_BYTES - 10_000)
-    // These bytes are stored already.
+    // These bytes are already stored.
     expect((await call(`/v1/sessions/${id}`, { method: "DELETE", token })).status).toBe(204)
     expect(await countUser(tenant, user)).toBe(MAX_USER_STORED_BYTES - 60_000)
     const next = await makeSession(token)
@@ -158,7 +161,10 @@ describe("a user", () => {
   })
 })
 
-/** Runs `run` with a byte counter on empty tables, whose reports `respond` answers. Returns the reports and the outcome. */
+/**
+ * Runs `run` with a byte counter on empty tables. `respond` answers the counter's reports. Returns the reports and the
+ * result of `run`.
+ */
 function withSessionBytes<T>(
   respond: (report: Omit<BytesReport, "session">) => Result<number>,
   run: (bytes: SessionBytes, set: { databaseBytes: number; now: number; failing: boolean }) => Promise<T>,
@@ -245,7 +251,7 @@ describe("a session", () => {
 })
 
 describe("a tenant", () => {
-  test("[LI11] has a total that lags by less than a step per user, and falls when the users' counts fall", async () => {
+  test("[LI11] has a total that lags behind by less than a step per user, and falls when the users' counts fall", async () => {
     const tenant = createName()
     await reportFiller(tenant, "ada", TENANT_STEP_BYTES - 1)
     expect(await countTenant(tenant).catch(() => 0)).toBe(0)
@@ -265,7 +271,7 @@ describe("a tenant", () => {
     expect(await reportSizeOf("a", MAX_TENANT_STORED_BYTES, 1, false)).toEqual(succeed(1))
     expect(await reportSizeOf("b", 1, 1, false)).toEqual(fail({ reason: "tenant_storage_full" }))
     expect(await reportSizeOf("b", 1, 1, true)).toEqual(succeed(1))
-    // A decrease is always accepted.
+    // A decrease must always be accepted.
     expect(await reportSizeOf("a", 10, 2, false)).toEqual(succeed(2))
     expect(await countTenant(tenant)).toBe(11)
     const directory = directoryOf(tenant, "c")
@@ -276,7 +282,7 @@ describe("a tenant", () => {
   })
 })
 
-test("[LI12] files of other hosts are counted, and a refusal states when to try again", async () => {
+test("[LI12] files of other hosts are counted, and a refusal states when to retry", async () => {
   const directory = directoryOf(createName(), "ada")
   expect(await directory.countRemoteFetch()).toEqual(succeed(null))
   await runInDurableObject(directory, (_object, { storage }) => {

@@ -1,6 +1,6 @@
 /**
- * streams.test.ts: plays any stream on real SQLite. Each event goes to a fresh recorder that has only the rows, and the
- * live state equals the rows at every event. Then the session is exported and imported into another one.
+ * streams.test.ts: plays generated streams on real SQLite. Each event goes to a new recorder that has only the rows,
+ * and the live state must equal the rows after every event. Then the session is exported and imported into another one.
  */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
@@ -23,11 +23,14 @@ import { placed } from "../support/turn.ts"
 import { exportOf } from "./export-sample.ts"
 import { freshSession } from "./session-helpers.ts"
 
-/** Fewer runs than in the pure tests, because each event executes several SQL statements. */
+/**
+ * Number of generated streams. There are fewer than in tests without a database, because each event executes several
+ * SQL statements.
+ */
 const STREAMS = 400
 const END: TurnEvent = { type: "end", status: "interrupted", reason: null, metrics: null }
 
-/** Plays a stream into the message at `pos`. Returns the message as it is finally shown. */
+/** Plays a stream into the message at `pos`. Returns the segments that are shown at the end. */
 function playEvents(storage: DurableObjectStorage, pos: number, events: readonly TurnEvent[]): readonly Segment[] {
   const store = createSessionStore(storage.sql, (write) => storage.transactionSync(write))
   const head = { id: `m${pos}`, exchange_id: `m${pos - 1}`, timestamp: "2026-01-01T00:00:00.000Z" } as const
@@ -42,7 +45,7 @@ function playEvents(storage: DurableObjectStorage, pos: number, events: readonly
   store.insertMessage(placed(answer, { pos, parent: pos - 1, seq: seq + 2 }))
   let live: Segment[] = []
   for (const event of events) {
-    // As after an eviction, only the rows are left.
+    // Keep only the rows, as after an eviction.
     const fresh = createSessionStore(storage.sql, (write) => storage.transactionSync(write))
     const stored = fresh.findMessageAt(pos)
     if (stored === null) throw new Error("the answer is gone")
@@ -60,7 +63,7 @@ function playEvents(storage: DurableObjectStorage, pos: number, events: readonly
   return live
 }
 
-test("[GO5] [RE2] any stream is the same live, from fresh rows at every event, and in another session", async () => {
+test("[GO5] [RE2] any stream looks the same live, with the rows read again at every event, and in another session", async () => {
   const [here, there] = [await freshSession("any"), await freshSession("any")]
   await runInDurableObject(sessionOf(here), (_object, { storage }) => {
     let pos = 0

@@ -1,6 +1,6 @@
 /**
- * subagents.test.ts: the twelve checks of the original implementation's suite, under their original names. A subagent
- * gets no cards, changes no counter, and returns no spans.
+ * subagents.test.ts: contains the twelve checks from the original implementation's test suite, under their original
+ * names. A subagent must get no cards, change no counter, and return no spans.
  */
 
 import { describe, expect, test } from "vitest"
@@ -97,7 +97,7 @@ describe("TestStripSpans", () => {
     expect(stripSpans(once)).toBe(once)
     if (expected !== null) expect(once).toBe(expected)
     if (name.startsWith("12")) expect(once).toBe(text)
-    // Answers to other agents are stripped, too.
+    // Answers to other agents must be stripped too.
     const reply = messageToAnswer(answerWith(text))
     expect(reply).toEqual({ ok: true, text: once.trim() })
     expect(JSON.stringify(reply)).not.toMatch(/<span id=['"][a-z]+_\d+['"]>/)

@@ -1,4 +1,4 @@
-/** summary.test.ts: a long session is summarised for the model, but stays complete for the user. */
+/** summary.test.ts: tests that a long session is summarised for the model, but stays complete for the user. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -26,7 +26,7 @@ function answerMessage(text: string, change: Partial<Message> = {}): Message {
   return { ...answerOf({ type: "text_delta", delta: text }), ...change }
 }
 
-/** Looks up messages at positions from 1, each the parent of the next. */
+/** Returns a lookup of messages whose positions count from 1. Each message is the parent of the next. */
 function lookUpIn(messages: readonly Message[]): MessageLookup {
   return (pos) => {
     const message = messages[pos - 1]
@@ -34,7 +34,7 @@ function lookUpIn(messages: readonly Message[]): MessageLookup {
   }
 }
 
-/** Returns turns of about 100 tokens each, with numbered text. */
+/** Returns the messages of turns with about 100 tokens each and numbered text. */
 function turnsOf(count: number): Message[] {
   return Array.from({ length: count }, (_, i) => [
     userMessage(`q${i} ${"x".repeat(196)}`),
@@ -91,14 +91,18 @@ describe("what is summarised", () => {
     expect(planSummary(current, messages.length, createPastTurns(lookUpIn(messages), 1e6), 100)).toBeNull()
   })
 
-  test("[TU9] the model gets the summary in place of the turns it covers", () => {
+  test("[TU9] the model gets the summary in place of the turns that it covers", () => {
     const messages = [...turnsOf(4), userMessage("now")]
     const current = { ...answerOf(), summary: { text: "It was about x.", upto: 6 } }
     const past = createPastTurns(lookUpIn(messages), 1e6)
     const request = { current, parent: 9, past, system: "S", tools: [], tokens: MODEL_CONTEXT_TOKENS }
     const { system, messages: sent } = buildContext(request) ?? { system: "", messages: [] }
     expect(system).toContain("It was about x.")
-    expect(sent.map((one) => (one.role === "user" ? one.content.slice(0, 3) : "a"))).toEqual(["q3 ", "a", "now"])
+    expect(sent.map((message) => (message.role === "user" ? message.content.slice(0, 3) : "a"))).toEqual([
+      "q3 ",
+      "a",
+      "now",
+    ])
   })
 
   test("[TU9] a summary of an earlier answer on the path is used again", () => {
@@ -108,11 +112,11 @@ describe("what is summarised", () => {
     const request = { current: answerOf(), parent: 9, past, system: "S", tools: [], tokens: MODEL_CONTEXT_TOKENS }
     const { system, messages: sent } = buildContext(request) ?? { system: "", messages: [] }
     expect(system).toContain("Older.")
-    expect(sent.filter((one) => one.role === "user")).toHaveLength(3)
+    expect(sent.filter((message) => message.role === "user")).toHaveLength(3)
   })
 })
 
-test("[TU6] tokens are estimated: one per four letters, one per ideograph", () => {
+test("[TU6] tokens are estimated as one per four letters and one per ideograph", () => {
   expect(estimateTokens("four")).toBe(1)
   expect(estimateTokens("東京都")).toBe(3)
   expect(estimateTokens("")).toBe(0)
@@ -163,11 +167,11 @@ test("[TU9] in a real session: the summary is stored with its answer, shown live
   expect(messages).toHaveLength(10)
   expect(messages[0]?.content).toContain("Question 0")
   expect(messages.at(-1)).toMatchObject({ summary: answer.summary })
-  // The next turn fits again and gets no summary.
+  // The next turn fits again, and so gets no summary.
   client.say({ type: "send", id: "q10", content: "/say more" })
   expect((await client.untilEnd("q10")).summary).toBeUndefined()
   client.messages.delete("u0")
-  const known = new Map(messages.map((one) => [one.id, one]))
+  const known = new Map(messages.map((message) => [message.id, message]))
   for (const [key, message] of known) if (!client.messages.has(key)) client.messages.set(key, message)
   await expectSame(id, client)
 })

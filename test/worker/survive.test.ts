@@ -1,4 +1,4 @@
-/** survive.test.ts: turns with cancels, withdrawals, restarts and deadlines, on real workerd and SQLite. */
+/** survive.test.ts: tests turns with cancels, withdrawals, restarts and deadlines, with real workerd and SQLite. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -46,7 +46,7 @@ describe("cancelling", () => {
     await evictDurableObject(sessionOf(id))
     const [, stored] = await expectSame(id, client)
     expect(JSON.stringify(stored)).not.toContain("late")
-    // Nothing revives the cancelled turn, and the next turn works.
+    // Nothing may revive the cancelled turn, and the next turn must work.
     await runDurableObjectAlarm(sessionOf(id))
     second.say({ type: "send", id: "q2", content: "/say fine" })
     expect(await second.untilEnd("q2")).toMatchObject({ status: "completed" })
@@ -122,7 +122,7 @@ describe("cancelling", () => {
 })
 
 describe("the queue", () => {
-  test("[QU1] a queued message can be withdrawn; its id never restores it", async () => {
+  test("[QU1] a queued message can be withdrawn, and sending its id again does not restore it", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await beginTurn(client, "q1", script([say("x"), pause(400)]))
@@ -134,7 +134,7 @@ describe("the queue", () => {
     client.say({ type: "send", id: "q2", content: "/say q2" })
     await client.untilEnd("q3")
     const messages = (await pageOf(id)).messages
-    expect(messages.map((one) => one.exchange_id)).toEqual(["q1", "q1", "q3", "q3"])
+    expect(messages.map((message) => message.exchange_id)).toEqual(["q1", "q1", "q3", "q3"])
     expect(client.frames.filter((one) => one.type === "ack" && one.id === "q2")).toHaveLength(2)
     client.say({ type: "withdraw", id: "w3", message: "q3" })
     await client.untilTrue((frame) => frame.type === "error" && frame.code === "message_begun" && frame.id === "w3")
@@ -220,7 +220,7 @@ test("[TO11] a tool that runs again after a restart shows its output once", asyn
 })
 
 describe("deadlines", () => {
-  test("[TU11] a turn whose deadline passed while no process ran is ended by the next one", async () => {
+  test("[TU11] a turn whose deadline passed while no process was running is ended by the next process", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await beginTurn(client, "q1", script([say("x"), pause(400)], [say("y")]))
@@ -232,7 +232,7 @@ describe("deadlines", () => {
     await client.untilEnd("q1")
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       expect(createSessionStore(storage.sql).findMessageAt(2)?.deadline).toBeNull()
-      // The state after the process was killed between two steps, long ago.
+      // Restore the state of a process that was killed between two steps, long ago.
       storage.sql.exec("UPDATE transcript SET status = 'running', deadline = ? WHERE pos = 2", Date.now() - 1)
       storage.sql.exec("DELETE FROM leaf WHERE pos = 2")
     })

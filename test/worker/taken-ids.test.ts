@@ -1,4 +1,6 @@
-/** taken-ids.test.ts: a session id that another user already uses behaves like a free one on every route. */
+/**
+ * taken-ids.test.ts: tests that a session id which another user already uses behaves like an unused one on every route.
+ */
 
 import { env, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -16,7 +18,7 @@ const readRecent = (id: string, token: string) => call(`/v1/sessions/${id}/conve
 const sendMessage = (id: string, token: string, content: string) =>
   call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify({ id: "q", content }) })
 
-/** Returns everything that a user sees of this session, from creation to erasure. Ids and times are masked. */
+/** Returns everything that a user sees of a session, from its creation to its erasure. Ids and times are masked. */
 async function tryOut(id: string, token: string) {
   const seen: unknown[] = []
   const addSeen = ({ status, json, text }: { status: number; json: unknown; text: string }) =>
@@ -65,7 +67,7 @@ async function tryOut(id: string, token: string) {
 }
 
 describe("an id that another user of the tenant uses", () => {
-  test("[AU17] behaves like a free one, from its creation to its erasure", async () => {
+  test("[AU17] behaves like an unused one, from the session's creation to its erasure", async () => {
     const [ada, eve, ben] = await Promise.all(["ada", "eve", "ben"].map((user) => tokenOf(T, user)))
     await createSession(String(ada), { id: "same", title: "Ada's" })
     await sendMessage("same", String(ada), "/say secret")
@@ -103,7 +105,7 @@ describe("an id that another user of the tenant uses", () => {
   test("[AU17] a page of the list ends with a public id, even if its last session has a private key", async () => {
     const pia = await tokenOf(T, "pia")
     const directory = env.DIRECTORY.getByName(`${T}:pia`)
-    // All sessions share one time. The private key is the last entry of the first page.
+    // All sessions have the same time. The session with the private key is the last entry of the first page.
     for (let n = 0; n < MAX_SESSIONS_LISTED - 1; n++) await directory.addSession(`s${n}`, "", 1_000)
     for (const key of ["page.pia", "page-a", "a"]) await directory.addSession(key, "", 1_000)
     const first = (await call("/v1/sessions", { token: pia })).json

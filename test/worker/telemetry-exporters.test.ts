@@ -1,4 +1,4 @@
-/** telemetry-exporters.test.ts: exporters that fail, and the data points of requests, sockets and turns. */
+/** telemetry-exporters.test.ts: tests exporters that fail, and the data points of requests, sockets and turns. */
 
 import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { createMessage } from "../../shared/protocol/message.ts"
@@ -49,7 +49,7 @@ describe("exporters that fail", () => {
     expect(await createTrace(sink).run("chat", throwExporterError, async () => 1)).toBe(1)
   })
 
-  test("[OB4] a turn ends as it does without telemetry, even if writing every line throws", async () => {
+  test("[OB4] a turn ends as it would without telemetry, even if writing each log line throws", async () => {
     const id = await createTracedSession()
     const client = await connect(id)
     const spy = vi.spyOn(console, "log").mockImplementation((line: unknown) => {

@@ -1,4 +1,4 @@
-/** telemetry.test.ts: trace ids, the log line at a turn's end, and the spans of real turns. */
+/** telemetry.test.ts: tests trace ids, the log line at the end of a turn, and the spans of real turns. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { tracing } from "cloudflare:workers"
@@ -86,7 +86,7 @@ describe("trace ids", () => {
   })
 })
 
-describe("the line at a turn's end", () => {
+describe("the log line at the end of a turn", () => {
   test("[OB2] contains the ids, the model, the tokens, the rows and the times", async () => {
     const id = await createTracedSession()
     const client = await connect(id)
@@ -139,14 +139,14 @@ describe("the line at a turn's end", () => {
     expect(JSON.stringify(lines)).not.toContain("secret")
   })
 
-  test("[OB2] exists once for a cancelled turn, and for a turn that a restart cut off", async () => {
+  test("[OB2] is written once for a cancelled turn, and for a turn that a restart cut off", async () => {
     const id = await createTracedSession()
     const client = await connect(id)
     const lines = recordLogLines(id)
     await beginTurn(client, "q1", script([say("One. "), pause(10_000)]))
     client.say({ type: "cancel", exchange_id: "q1" })
     const cancelled = await client.untilEnd("q1")
-    // Its process has ended: only the rows of the turn remain.
+    // Restore the state after the process has ended, when only the turn's rows remain.
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       const store = createSessionStore(storage.sql, (write) => storage.transactionSync(write))
       const head = { id: "a2", role: "assistant", exchange_id: "q2", timestamp: new Date().toISOString() } as const
@@ -174,7 +174,7 @@ describe("the line at a turn's end", () => {
     ])
   })
 
-  test("[OB2] exists for a refused message, and the client receives its trace", async () => {
+  test("[OB2] is written for a refused message, and the client receives the message's trace", async () => {
     const id = await createTracedSession()
     const client = await connect(id)
     const lines = recordLogLines(id)
@@ -187,7 +187,7 @@ describe("the line at a turn's end", () => {
     ])
   })
 
-  test("[OB2] also exists for a message that is refused over HTTP", async () => {
+  test("[OB2] is also written for a message that is refused over HTTP", async () => {
     const token = await tokenOf("acme", "ada")
     const session = await makeSession(token)
     const lines = recordLogLines(session)
@@ -196,7 +196,7 @@ describe("the line at a turn's end", () => {
     const sent = await request(`/v1/sessions/${session}/messages`, { method: "POST", token, body, headers })
     expect(sent.status).toBe(400)
     expect(linesOf(lines, "message_refused")).toMatchObject([{ trace: sent.headers.get("trace-id") }])
-    // A page of another origin can read it.
+    // A page of another origin must be able to read the trace.
     expect(sent.headers.get("access-control-expose-headers")).toContain("trace-id")
   })
 })
@@ -267,7 +267,7 @@ describe("spans", () => {
     expect(describe).not.toHaveBeenCalled()
   })
 
-  test("[OB3] a share of the traces is sampled, with all turns of a trace or none; an invalid share is ignored", () => {
+  test("[OB3] a share of the traces is sampled, with either all turns of a trace or none; an invalid share is ignored", () => {
     const traces = Array.from({ length: 2_000 }, createTraceId)
     const sampled = traces.filter((trace) => isSampled(trace, 0.25)).length
     expect(sampled).toBeGreaterThan(380)

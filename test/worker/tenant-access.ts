@@ -6,7 +6,7 @@ import { call } from "./http.ts"
 
 export const OPERATOR = LOCAL_OPERATOR_SECRET
 
-/** Creates a tenant. Returns its first key, which has all rights. */
+/** Creates a tenant. Returns the tenant's first key, which has all rights. */
 export async function createTenant(id: string): Promise<string> {
   const created = await call("/v1/tenants", { method: "POST", token: OPERATOR, body: JSON.stringify({ id }) })
   expect(created.status).toBe(201)
@@ -22,7 +22,7 @@ export interface CreatedKey {
   readonly key: string
 }
 
-/** Creates an API key with another one. */
+/** Creates an API key by means of another API key. */
 export async function createKey(manager: string, fields: object = {}): Promise<CreatedKey> {
   const created = await postJson("/v1/keys", manager, { name: "backend", ...fields })
   expect(created.status).toBe(201)

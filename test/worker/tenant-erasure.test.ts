@@ -1,4 +1,6 @@
-/** tenant-erasure.test.ts: users and tenants are erased. The tests search every object and every key of the bucket. */
+/**
+ * tenant-erasure.test.ts: tests the erasure of users and tenants by searching every object and every key in the bucket.
+ */
 
 import { env, evictDurableObject, listDurableObjectIds, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -10,7 +12,7 @@ import { askQuestion, exportTenant, ownerToken, registerUser, roleToken, makeJob
 
 const tenantStubOf = (tenant: string) => env.TENANT.getByName(tenant)
 
-/** Returns the number of rows in each table of the named objects, without empty tables. */
+/** Returns the number of rows in each non-empty table of the named objects. */
 async function listRows(namespace: DurableObjectNamespace, names: readonly string[]): Promise<string[]> {
   const known = new Set(names.map((name) => namespace.idFromName(name).toString()))
   const found: string[] = []
@@ -81,7 +83,7 @@ describe("a user who is erased", () => {
     const boss = await ownerToken("lv-user")
     const erased = await call("/v1/users/ada", { method: "DELETE", token: boss })
     expect(erased).toMatchObject({ status: 202, json: { kind: "user", target: "ada", state: "running" } })
-    // Repeating it starts nothing new.
+    // Repeating the request must not start another erasure.
     expect((await call("/v1/users/ada", { method: "DELETE", token: boss })).json.id).toBe(erased.json.id)
     await expect.poll(() => connection.closed).not.toBeNull()
     const receipt = await untilReceipt("lv-user", erased.json.id)
@@ -93,11 +95,11 @@ describe("a user who is erased", () => {
     expect((await keysOf("lv-user/")).filter((key) => !key.includes(bob.sessions[0] ?? ""))).toEqual([])
     expect(await listSessions(ada.token)).toEqual(refusal(401, "token_revoked"))
     expect(await call("/v1/users/ada", { method: "DELETE", token: boss })).toEqual(refusal(404, "user_unknown"))
-    // The two users no longer share anything.
+    // The two users must no longer share anything.
     const shown = await call(`/v1/sessions/${bob.sessions[0]}/viewers`, { token: bob.token })
     expect(shown.json.viewers).toEqual([])
     expect((await call("/v1/sessions/shared", { token: bob.token })).json.sessions).toEqual([])
-    // Bob's data is unchanged, and a token issued later is for a new user.
+    // Bob's data must be unchanged, and a token that is issued later must be for a new user.
     expect((await listSessions(bob.token)).json.sessions).toHaveLength(2)
     expect(await keysOf("lv-user/")).toHaveLength(1)
     expect((await listSessions(await roleToken("lv-user", "ada", "member"))).json.sessions).toEqual([])
@@ -127,7 +129,7 @@ describe("a user who is erased", () => {
         timeout: 20_000,
       })
       .toBe(2)
-    // An isolate that has not been notified of the erasure would do this.
+    // Do what an isolate would do that has not been notified of the erasure.
     const claims = { tenant: "lv-late", user: "ada", expires: 9e9, token: null, issued: 0 }
     await env.DIRECTORY.getByName("lv-late:ada").addSession("late", "", 1)
     const late = env.SESSION.getByName("lv-late:late")
@@ -148,7 +150,7 @@ describe("a user who is erased", () => {
     const href = await signHref()
     const erased = await call("/v1/users/ada", { method: "DELETE", token: await ownerToken("lv-link") })
     await untilReceipt("lv-link", erased.json.id)
-    // As in an isolate that has not asked before.
+    // Clear the cache, as in an isolate that has not asked before.
     clearCachedRevocations({ tenant: "lv-link", user: "ada" })
     expect(await call(href)).toEqual(refusal(403, "link_invalid"))
     expect(await listRows(env.DIRECTORY, ["lv-link:ada"])).toEqual(["account 1", "revoked 1"])
@@ -175,7 +177,7 @@ describe("a session", () => {
     expect((await createSession(token, { id: "s1" })).status).toBe(201)
     expect(await createSession(token, { id: "s2", agent: "nobody" })).toEqual(refusal(404, "agent_unknown"))
     expect(await listDirectory("ada")).toBe(1)
-    // The id is taken, so the session gets another key.
+    // The id is taken, so this user's session gets another key.
     const eve = await roleToken("lv-list", "eve", "member")
     expect((await createSession(eve, { id: "s1" })).status).toBe(201)
     expect(await listDirectory("eve")).toBe(1)
@@ -218,7 +220,8 @@ describe("a tenant that leaves", () => {
     }
     expect(await call("/v1/agents/writer", { method: "DELETE", token: boss })).toEqual(refusal(403, "tenant_leaving"))
     await exportTenant("lv-grace")
-    // A socket shows everything, but refuses frames that write. An earlier socket is closed, and its client reconnects.
+    // A socket shows everything, but refuses frames that write. Earlier sockets are closed, and their clients
+    // reconnect.
     const reader = await openSocket(id, ada.token)
     reader.socket.send(JSON.stringify({ type: "send", id: "late", content: "/say no" }))
     await expect.poll(() => reader.received).toContain("scope_denied")
@@ -255,7 +258,7 @@ describe("a tenant that leaves", () => {
     expect(await listRows(env.TENANT, ["lv-gone"])).toEqual(["standing 1"])
     expect(await keysOf("lv-gone/")).toEqual([])
     expect(await keysOf("~page/lv-gone")).toEqual(["~page/lv-gone-12345678.js"])
-    // Nobody has access, nothing starts again, and the operator has the receipt.
+    // Nobody may have access, nothing may start again, and the operator must have the receipt.
     for (const token of [users[0]?.token, await ownerToken("lv-gone")])
       expect(await call("/v1/sessions", { token: token ?? "" })).toEqual(refusal(410, "tenant_erased"))
     const operator = String(env.OPERATOR_SECRET)

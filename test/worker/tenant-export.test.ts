@@ -1,4 +1,4 @@
-/** tenant-export.test.ts: a tenant is exported and imported into another one, with real workerd, SQLite and bucket. */
+/** tenant-export.test.ts: exports a tenant and imports it into another one, with real workerd, SQLite and bucket. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -92,7 +92,7 @@ describe("a tenant that is exported", () => {
       withoutTraces(await shownOf(id, await roleToken("tx-from", "ada", "member"))),
     )
     expect(JSON.stringify(answers[0].segments)).toContain('"rich"')
-    // Nothing in it is marked as imported, because the archive could not be changed.
+    // Nothing may be marked as imported, because the archive's seal shows that it is unchanged.
     expect(answers.map((one: { origin?: string }) => one.origin ?? null)).toEqual([null, null, null])
     const boss = await ownerToken("tx-to")
     const agents = (await call("/v1/agents", { token: boss })).json.agents.map((one: { name: string }) => one.name)
@@ -134,7 +134,7 @@ describe("an archive that was changed", () => {
     return await downloadArchive(tenant, await exportTenant(tenant))
   }
 
-  test("[TX3] is refused as a whole, whether manifest, seal or file was changed, and nothing is written", async () => {
+  test("[TX3] is refused as a whole, whether the manifest, the seal or a file was changed, and nothing is written", async () => {
     const { manifest, files } = await smallArchive("tx-small")
     const token = await ownerToken("tx-refuses")
     const startImport = (body: string) => call("/v1/tenant/import", { method: "POST", token, body })

@@ -1,4 +1,4 @@
-/** tenant-kills.test.ts: a tenant's jobs are killed at every call to another object or to the bucket. */
+/** tenant-kills.test.ts: kills a tenant's jobs at every call to another object or to the bucket. */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -26,7 +26,7 @@ import {
 
 const tenantStubOf = (tenant: string) => env.TENANT.getByName(tenant)
 
-/** Makes an object die at its n-th call to another object or the bucket. Resolves to the number of its calls. */
+/** Makes an object die at its n-th call to another object or the bucket. */
 async function killAtCall(tenant: string, n: number): Promise<void> {
   await runInDurableObject(tenantStubOf(tenant), (object, state) => {
     let calls = 0
@@ -52,13 +52,16 @@ async function killAtCall(tenant: string, n: number): Promise<void> {
 
 const ORIGINAL = { SESSION: env.SESSION, DIRECTORY: env.DIRECTORY, MEDIA: env.MEDIA, BACKUP: env.BACKUP }
 
-/** Runs a job to its end, and kills it at its first call, then at its second, and so on. Returns the number of kills. */
+/**
+ * Runs a job to its end, and kills it first at its first call, then at its second call, and so on. Returns the number
+ * of kills.
+ */
 async function runKilled(tenant: string, isDone: () => Promise<boolean>): Promise<number> {
   for (let n = 1; ; n += 1) {
     await killAtCall(tenant, n).catch(() => {})
     await makeJobsDue(tenant).catch(() => {})
     await runDurableObjectAlarm(tenantStubOf(tenant)).catch(() => {})
-    // The environment belongs to the test's isolate, so it is the same for the next object.
+    // Restore the environment, because it belongs to the test's isolate and the next object uses it too.
     Object.assign(env, ORIGINAL)
     if (await isDone().catch(() => false)) return n
     if (n > 400) throw new Error("the job does not end")
@@ -126,7 +129,7 @@ testInFull("[TX2] an export of many small files makes few requests per event", a
   await Promise.all(sessions.map(fillSession))
   const counts = await countCalls("kill-many")
   expect(counts).toHaveLength(2)
-  // A slice ends at the next file of a session, and then closes its file of the archive.
+  // A slice ends at the session's next file, and then still has to complete its file of the archive.
   expect(Math.max(...counts)).toBeLessThan(REQUESTS_PER_SLICE + 10)
 })
 
@@ -139,7 +142,8 @@ describe("a job that is killed at every step", () => {
       "kill-from",
       async () => (await tenantStubOf("kill-from").findExport(id))?.state === "done",
     )
-    // On a busy machine an alarm may run before the object can be made to die, so fewer calls are hit.
+    // There may be fewer kills than calls, because on a busy machine an alarm may run before the object can be made to
+    // die.
     expect(kills).toBeGreaterThan(2)
     const archive = await downloadArchive("kill-from", id)
     const tally = { users: 2, sessions: 3, agent_sessions: 1, files: 1, bytes: 200 }

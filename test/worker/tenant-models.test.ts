@@ -1,4 +1,7 @@
-/** tenant-models.test.ts: a tenant's own models: their keys are used but never readable, and fallbacks replace failing models. */
+/**
+ * tenant-models.test.ts: tests a tenant's own models: their keys are used but can never be read, and fallbacks replace
+ * failing models.
+ */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -14,7 +17,7 @@ import { downloadArchive, exportTenant } from "./tenant-transfer.ts"
 const KEY = "sk-tenant-0123456789abcdef"
 
 let count = 0
-/** Returns a tenant and a run that no other test uses, and a way to call its API as an owner. */
+/** Returns a tenant and a run that no other test uses, and a function that calls the tenant's API as an owner. */
 async function freshTenant() {
   count += 1
   const tenant = `models${count}`
@@ -38,7 +41,7 @@ const putAgent = (put: (path: string, body: object) => Promise<unknown>, more: o
 /** The ids of the sessions that `ask` has created. */
 const sessions: string[] = []
 
-/** Asks the agent `own` in a new session. Returns the answer when it has ended. */
+/** Asks the agent `own` in a new session. Returns the answer once the answer has ended. */
 async function ask(tenant: string, content = "Hello?"): Promise<WireMessage> {
   const token = await roleToken(tenant, "ada", "member")
   const made = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ agent: "own" }) })
@@ -75,7 +78,7 @@ describe("a tenant's own model", () => {
     expect(await listModels()).toHaveLength(1)
   })
 
-  test("[TM8] its price applies from today, replaces later ones, and leaves other prices unchanged", async () => {
+  test("[TM8] has a price that applies from today, replaces later prices, and leaves other prices unchanged", async () => {
     const { owner, put, putModel } = await freshTenant()
     const today = new Date().toISOString().slice(0, 10)
     const other = { model: "another", from: "2026-01-01", input: 1, output: 2 }
@@ -85,7 +88,7 @@ describe("a tenant's own model", () => {
     const listed = async () => (await call("/v1/prices", { token: owner })).json.prices
     const own = { provider: expect.any(String), model: "their-one", from: today, input: 2.5, output: 10, cached: 0.25 }
     expect(await listed()).toMatchObject([other, own])
-    // A change without a price leaves the prices unchanged.
+    // A change without a price must leave the prices unchanged.
     await putModel("one", "text")
     expect(await listed()).toHaveLength(2)
     expect((await putModel("one", "text", { price: { input: -1, output: 1 } })).status).toBe(400)
@@ -125,7 +128,7 @@ describe("a tenant's own model", () => {
     expect((await putModel("fast", "ok", { key: null })).json).toMatchObject({ key_end: null })
   })
 
-  test("[TM3] its URL must be public, and not the deployment's own; localhost is allowed only on a developer's machine", async () => {
+  test("[TM3] must have a public URL that isn't the deployment's own; localhost is allowed only on a developer's machine", async () => {
     const { owner } = await freshTenant()
     const putTo = (base_url: string, over = {}) =>
       call("/v1/models/fast", {
@@ -181,7 +184,7 @@ describe("a tenant's own model", () => {
     expect((await call("/v1/models", { token: other })).json).toEqual({ models: [] })
     const { key: memberKey } = await createKey(other, { roles: ["member"] })
     expect(await call("/v1/models", { token: memberKey })).toEqual(refusal(403, "scope_denied"))
-    // An unknown name is a model of the deployment, which this one doesn't have.
+    // An unknown name refers to a model of the deployment, but this deployment has no such model.
     await putAgent(put, { model: "nowhere" })
     expect(await ask(tenant)).toMatchObject({ status: "failed", reason: "model_unreachable" })
   })
@@ -256,7 +259,7 @@ describe("fallbacks and effort", () => {
     expect((await call(`${path}/agent`, { token })).json).toEqual({ name: "own", effort: "medium" })
     const claims = { tenant, user: "ada", expires: 4_000_000_000, token: null, issued: 0 }
     const client = await connect(made.json.id, claims)
-    /** Waits until the model has been called this many times and the last answer has ended. */
+    /** Waits until the model has been called `times` times and the last answer has ended. */
     const untilAsked = async (times: number): Promise<void> => {
       await expect.poll(async () => (await requestsTo(`${tenant}-fast`)).length).toBe(times)
       const readStatus = async () => (await call(`${path}/conversation/recent`, { token })).json.messages.at(-1)?.status

@@ -1,4 +1,4 @@
-/** tenant-pairs.test.ts: for many pairs of tenants, no credential of one tenant is valid for the other. */
+/** tenant-pairs.test.ts: tests for many pairs of tenants that no credential of one tenant is valid for the other. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -13,7 +13,10 @@ const PAIRS = 1_000
 const NOW = 1_800_000_000_000
 const EXPIRES = NOW / 1000 + 600
 
-/** Names that are easily confused: parts and continuations of each other, regions, key separators and key names. */
+/**
+ * Parts of tenant names that are easily confused: prefixes and extensions of each other, regions, key separators and
+ * key names.
+ */
 const parts = fc.constantFrom("a", "b", "eu", "us", "1", "-", "_", "ck", "key", "acme", "token", "export", "cuecard")
 const names = fc.array(parts, { minLength: 1, maxLength: 4 }).map((list) => list.join(""))
 const tenants = fc.tuple(fc.constantFrom("", "eu.", "us.", "fedramp."), names).map(([region, name]) => region + name)
@@ -50,7 +53,7 @@ describe("of 1,000 pairs of tenants", () => {
       const { text, stored } = await createApiKey(mine)
       const parsed = parseApiKey(text)
       expect(parsed).toMatchObject({ tenant: mine, id: stored.id })
-      // The text under the other tenant's name has another checksum.
+      // With the other tenant's name, the checksum is no longer correct.
       expect(parseApiKey(text.replace(`ck_${mine}_`, `ck_${theirs}_`))).toBeNull()
       const other = await createApiKey(theirs)
       const moved = parseApiKey(formatApiKey({ tenant: theirs, id: other.stored.id, secret: parsed?.secret ?? "" }))

@@ -1,4 +1,7 @@
-/** tenant-remains.test.ts: searches every row and every byte for remains of ended jobs, and of jobs during an erasure. */
+/**
+ * tenant-remains.test.ts: searches every row and every byte for remains of jobs that have ended, and of jobs that ran
+ * during an erasure.
+ */
 
 import { env, listDurableObjectIds, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -48,7 +51,7 @@ async function findMarker(marker: string): Promise<string[]> {
   }
 }
 
-/** The only tables that still name an erased user: the audit log, and the job with the receipt. */
+/** The only tables that may still name an erased user: the audit log, and the job with the receipt. */
 const REMAINS = ["TENANT audit", "TENANT job"]
 
 const sqlOf = async (tenant: string, query: string, ...values: SqlStorageValue[]): Promise<Row[]> =>
@@ -67,7 +70,7 @@ async function fillTenant(tenant: string, user: string): Promise<string> {
 async function archiveOf(tenant: string, user: string): Promise<Archive> {
   await fillTenant(tenant, user)
   const archive = await downloadArchive(tenant, await exportTenant(tenant))
-  // Otherwise, the search would find the user in these exports.
+  // Remove these exports, because the search would find the user in them.
   const token = await ownerToken(tenant)
   for (const { id } of (await call("/v1/tenant/exports", { token })).json.exports)
     await call(`/v1/tenant/exports/${id}`, { method: "DELETE", token })
@@ -101,7 +104,8 @@ describe("the erasure of a user", () => {
     const { json } = await eraseUser("rm-export", user)
     expect(await postAsOwner("rm-export", "/v1/tenant/export")).toEqual(refusal(409, "transfer_running"))
     const other = await archiveOf("rm-other", "somebody")
-    // While the user's conversation is listed, the tenant isn't empty, which is checked first.
+    // As long as the user's conversation is listed, the import is refused because the tenant isn't empty, which is
+    // checked first.
     const startImport = () => postAsOwner("rm-export", "/v1/tenant/import", other.manifest)
     await expect.poll(startImport).toEqual(refusal(409, "transfer_running"))
     await untilErased("rm-export", json.id)
@@ -109,7 +113,7 @@ describe("the erasure of a user", () => {
     const entries = await actionsOf("rm-export")
     expect(entries.find(({ action }) => action === "user.erased")?.details).toMatchObject({ users: 1, sessions: 1 })
     expect(entries.find(({ action }) => action === "tenant.export_removed")?.target).toBe(exported)
-    // This request was admitted before, but was slow.
+    // This request was admitted before the erasure, but is slow.
     const directory = env.DIRECTORY.getByName(`rm-export:${user}`)
     const issued = nowSeconds() - CLOCK_TOLERANCE_SECONDS - 60
     expect(await directory.addSession("late", "", 1, { role: "member", issued })).toMatchObject({ ok: false })
@@ -127,7 +131,7 @@ describe("the erasure of a user", () => {
     await registerUser("rm-to", user)
     const token = await ownerToken("rm-to")
     const { id } = (await postAsOwner("rm-to", "/v1/tenant/import", archive.manifest)).json
-    // The first of two files is stored.
+    // Store the first of two files.
     await sqlOf("rm-to", "INSERT INTO job_file VALUES (?, 2, 1, '', 0)", id)
     expect((await uploadFile(id, 1, archive.files[0] ?? new Uint8Array(), token)).json.missing).toEqual([2])
     await sqlOf("rm-to", "UPDATE job SET state = 'running', due = 9e15 WHERE id = ?", id)
@@ -197,7 +201,7 @@ describe("a transfer", () => {
   test("[TX4] is retried until it makes no progress for days, and its end is recorded", async () => {
     const archive = await archiveOf("rm-retry", "somebody")
     const { id } = (await postAsOwner("rm-retry2", "/v1/tenant/import", archive.manifest)).json
-    // Its file is not there, as after an outage.
+    // The job's file is missing, as after an outage.
     const days = "UPDATE job SET state = 'running', tries = 12, expires = 1, updated = ?, due = 0 WHERE id = ?"
     const bad = 'UPDATE job SET progress = \'{"step":"nothing","from":"x","at":0,"skipped":0,"parts":1}\' WHERE id = ?'
     await sqlOf("rm-retry2", bad, id)
@@ -216,7 +220,7 @@ describe("a transfer", () => {
     expect(actions).toContain("tenant.import_expired")
   })
 
-  test("[TX3] into a tenant that got a conversation in the meantime fails, and changes nothing", async () => {
+  test("[TX3] into a tenant that has got a conversation meanwhile fails, and changes nothing", async () => {
     const archive = await archiveOf("rm-meanwhile", "somebody")
     const { id } = (await postAsOwner("rm-meanwhile2", "/v1/tenant/import", archive.manifest)).json
     await makeSession(await roleToken("rm-meanwhile2", "early", "member"))

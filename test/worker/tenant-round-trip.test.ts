@@ -1,4 +1,7 @@
-/** tenant-round-trip.test.ts: generated tenants keep the same content when exported, imported and exported again. */
+/**
+ * tenant-round-trip.test.ts: tests that generated tenants keep their content when they are exported, imported and
+ * exported again.
+ */
 
 import { env } from "cloudflare:test"
 import fc from "fast-check"
@@ -59,7 +62,7 @@ async function fillTenant(tenant: string, users: readonly GeneratedUser[]): Prom
   }
 }
 
-/** Returns each user of a tenant with the list of their sessions and the sessions' exports. */
+/** Returns each user of a tenant, with the user's session list and the exports of these sessions. */
 async function readTenant(tenant: string, users: number): Promise<object[]> {
   const read: object[] = []
   for (let u = 0; u < users; u += 1) {
@@ -72,10 +75,16 @@ async function readTenant(tenant: string, users: number): Promise<object[]> {
   return read
 }
 
-/** Returns an archive's counts. Unlike its hashes and its seal, they are the same in each export of the same content. */
+/**
+ * Returns an archive's counts. Unlike the hashes and the seal, the counts are the same in each export of the same
+ * content.
+ */
 const tallyOf = ({ manifest }: Archive): object => JSON.parse(manifest).tally
 
-/** In milliseconds: each of the 20 full runs waits for two exports and an import, which alarms carry out. */
+/**
+ * Time limit of the test, in milliseconds. Each of the 20 full runs waits for two exports and an import, which alarms
+ * carry out.
+ */
 const ALL_RUNS_MS = 300_000
 
 test(

@@ -1,4 +1,4 @@
-/** tenant-slices.test.ts: where a slice of an export or import ends, and what a failed slice leaves. */
+/** tenant-slices.test.ts: tests where a slice of an export or import ends, and what a failed slice leaves behind. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
@@ -23,7 +23,7 @@ import { askQuestion, downloadFile, exportSession, registerUser, roleToken } fro
 const SENDER = { tenant: "slice-from", user: "ada" }
 const RECEIVER = { tenant: "slice-to", user: "ada" }
 
-/** Calls `run` with a host that reports its calls to other objects and to the bucket before it makes them. */
+/** Calls `run` with a host that reports each call to another object or to the bucket before it is made. */
 async function withHost<T>(
   tenant: string,
   onCall: () => void,
@@ -48,13 +48,16 @@ async function withHost<T>(
   })
 }
 
-/** Adds a job that the object's own alarm does not run. */
+/** Adds a job that the object's own alarm doesn't run. */
 function addJob({ rows }: LeavingHost, id: string, kind: JobKind, tenant: string, progress: object): void {
   const times = { created: 0, expires: null, due: Number.MAX_SAFE_INTEGER }
   rows.add({ id, kind, state: "running", tenant, target: tenant, progress, ...times })
 }
 
-/** Returns how many calls each slice of a job makes. Each slice first fails at its n-th call, with a different n each. */
+/**
+ * Returns how many calls each slice of a job makes. Each slice has one attempt that is stopped at a certain call, which
+ * differs between slices; if that attempt fails, the slice is repeated.
+ */
 async function countCalls(tenant: string, id: string, runSlice: RunSlice): Promise<number[]> {
   const counts: number[] = []
   const attemptJob = async (failAt: number): Promise<boolean> => {
@@ -176,7 +179,7 @@ test("[TX8] a transcript that needs more requests than a slice may make is impor
   const file = await downloadFile(`/v1/sessions/${session}/events`, token)
   await env.MEDIA.put(stagedKey(receiver.tenant, "parts", 1), file)
   const place = { user: sender.user, session }
-  // Each line is a piece, as if it were half a megabyte long.
+  // Treat each line as a piece, as if it were half a megabyte long.
   let start = 0
   const items = splitLines(file).map((line, n): ArchiveItem => {
     const item = { n, header: { type: "transcript", ...place }, file: 1, start, bytes: line.byteLength } as const

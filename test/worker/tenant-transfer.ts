@@ -44,7 +44,7 @@ export async function downloadFile(path: string, token: string): Promise<Uint8Ar
   return new Uint8Array(await response.arrayBuffer())
 }
 
-/** Starts an export and returns its id when it is done. */
+/** Starts an export, and waits until it is done. Returns the export's id. */
 export async function exportTenant(tenant: string): Promise<string> {
   const token = await ownerToken(tenant)
   const started = await call("/v1/tenant/export", { method: "POST", token })
@@ -69,7 +69,7 @@ export async function uploadFile(id: string, n: number, body: Uint8Array, token:
   return await call(`/v1/tenant/imports/${id}/files/${n}`, { method: "PUT", token, body: new Uint8Array(body) })
 }
 
-/** Imports an archive and returns the import when it has ended. */
+/** Imports an archive. Returns the import once it has ended. */
 export async function importTenant(tenant: string, { manifest, files }: Archive) {
   const token = await ownerToken(tenant)
   const started = await call("/v1/tenant/import", { method: "POST", token, body: manifest })
@@ -81,13 +81,16 @@ export async function importTenant(tenant: string, { manifest, files }: Archive)
   return await readImport()
 }
 
-/** Returns the lines of a session's export without the value of its seal, which depends on the tenant. */
+/** Returns the lines of a session's export, without the value of the seal, which depends on the tenant. */
 export async function exportSession(session: string, token: string): Promise<string[]> {
   const text = new TextDecoder().decode(await downloadFile(`/v1/sessions/${session}/events`, token))
   return text.split("\n").map((line) => line.replace(/,"value":"[^"]*"}$/, "}"))
 }
 
-/** Makes a tenant's waiting jobs due now (all of them, or those of one kind), and sets its alarm to the current time. */
+/**
+ * Makes a tenant's waiting jobs due now (all of them, or those of one kind), and sets the tenant's alarm to the current
+ * time.
+ */
 export async function makeJobsDue(tenant: string, kind = "%"): Promise<void> {
   const stub = env.TENANT.getByName(tenant)
   await runInDurableObject(stub, async (_object, { storage }) => {

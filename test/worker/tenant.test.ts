@@ -1,4 +1,4 @@
-/** tenant.test.ts: a tenant's agents, and the default agents without a network. */
+/** tenant.test.ts: tests a tenant's agents, and the default agents without a network. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -72,7 +72,7 @@ describe("the routes", () => {
     expect(unknown).toEqual(refusal(404, "agent_unknown"))
     expect((await call("/v1/agents/writer", { method: "DELETE", token: root })).status).toBe(204)
     expect(await call("/v1/agents/writer", { method: "DELETE", token: root })).toEqual(refusal(404, "agent_unknown"))
-    // Another tenant has its own agents.
+    // Another tenant must have its own agents.
     expect((await call("/v1/agents", { token: await tokenOf("other", "ada") })).json.agents).toHaveLength(3)
   })
 
@@ -160,7 +160,7 @@ describe("offline", () => {
     client.say({ type: "send", id: "q1", content: "Ask the researcher about the weather in Oslo and Lima" })
     const answer = await client.untilEnd("q1")
     expect(toolsIn(answer)).toMatchObject([{ name: "agents_message", status: "ok" }])
-    // The call's block contains the whole answer.
+    // The answer quotes the beginning of the researcher's answer. The call's block contains all of it.
     expect(textIn(answer)).toMatch(/The \*\*researcher\*\* agent replied:\n\n(?:- .*\d.*(?:\n|$)){1,3}$/)
     expect(textIn(answer)).not.toContain("Findings")
     expect(textIn(answer)).not.toContain("span")

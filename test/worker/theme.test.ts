@@ -1,4 +1,4 @@
-/** theme.test.ts: setting and reading a tenant's theme and logo, and the theme in the page's HTML. */
+/** theme.test.ts: tests how a tenant's theme and logo are set and read, and the theme in the page's HTML. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -18,7 +18,7 @@ const GREEN = {
   suggestions: ["Where is my order?"],
 }
 
-/** A PNG of one pixel. */
+/** A PNG file with one pixel. */
 const LOGO = Uint8Array.from(
   atob("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="),
   (character) => character.charCodeAt(0),
@@ -71,7 +71,7 @@ describe("a theme", () => {
     expect(await tablesOf(env.TENANT.getByName("th-bad"))).toEqual([])
   })
 
-  test("[TH5] is changed by owners and admins only, and for their tenant only", async () => {
+  test("[TH5] can be changed only by owners and admins, and only for their own tenant", async () => {
     await putTheme("th-mine", GREEN)
     for (const role of ["member", "viewer"] as const) {
       expect(await putTheme("th-mine", {}, role)).toEqual(refusal(403, "scope_denied"))
@@ -122,7 +122,7 @@ describe("a logo", () => {
       "cross-origin-resource-policy": "cross-origin",
       "cache-control": "public, max-age=31536000, immutable",
     })
-    // No other tenant or name in the URL finds it, and nothing finds it once it has been removed.
+    // A URL with another tenant or name must not find the logo, and no URL may find it once it has been removed.
     for (const other of [path.replace("th-logo", "th-nobody"), path.replace(".png", ".svg"), "/media/logo/~page/x.png"])
       expect((await call(other)).status).toBe(404)
     expect((await send("th-logo", "DELETE", "/v1/theme/logo")).json.theme.logo).toBeNull()
@@ -141,7 +141,7 @@ describe("a logo", () => {
         json: { code: "logo_refused", fields: { because: "type" } },
       })
     expect(await put(new Uint8Array(MAX_LOGO_BYTES + 1))).toEqual(refusal(413, "body_too_large"))
-    // A hundred megabytes are not read to their end.
+    // A body of a hundred megabytes must not be read to its end.
     let chunks = 0
     const endless = new ReadableStream({
       pull(controller) {
@@ -165,7 +165,7 @@ describe("the page's HTML", () => {
       }),
   }
   const openPage = async (tenant: string) => await call("/", { env: { ASSETS, PAGE_TENANT: tenant } })
-  /** What a browser reads in the attribute. */
+  /** Returns what a browser reads from the attribute. */
   const readHead = (html: string): unknown =>
     JSON.parse((/content="([^"]*)"/.exec(html)?.[1] ?? "").replaceAll("&quot;", '"'))
 
@@ -192,7 +192,7 @@ describe("the page's HTML", () => {
     expect((await openPage("th-page-other")).text).toContain('content=""')
   })
 
-  test("[TH4] texts that look like HTML are only texts", async () => {
+  test("[TH4] treats text that looks like HTML as plain text", async () => {
     const name = `"><img src=x>&quot;'\`</meta>`
     await putTheme("th-html", { name })
     const { text } = await openPage("th-html")

@@ -1,4 +1,7 @@
-/** titles.test.ts: no code path stores a title with characters that are invisible or reorder the surrounding text. */
+/**
+ * titles.test.ts: tests that no code path stores a title with characters that are invisible or reorder the surrounding
+ * text.
+ */
 
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** token-keys.test.ts: names, rotation and retirement of the keys that sign a tenant's tokens. */
+/** token-keys.test.ts: tests the names, rotation and retirement of the keys that sign a tenant's tokens. */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { decodeProtectedHeader, SignJWT } from "jose"
@@ -37,7 +37,7 @@ describe("token keys", () => {
     expect(await verifyToken(own.token, SECRET, Date.now())).toMatchObject({ value: { login: "l1", generation: 1 } })
   })
 
-  test("[TK1] the name of a key is read without ambiguity", () => {
+  test("[TK1] the name of a key is unambiguous", () => {
     expect(parseKid("cuecard:eu.1:1")).toEqual({ tenant: "eu.1", generation: 1 })
     expect(parseKid("cuecard:eu:11")).toEqual({ tenant: "eu", generation: 11 })
     for (const wrong of ["", "acme.1", "cuecard:acme", "cuecard:acme:", "cuecard:acme:0", "cuecard:acme:01"])
@@ -80,7 +80,7 @@ describe("token keys", () => {
     expect(await readStatus(signed)).toBe(200)
   })
 
-  test("[TK4] after a rotation the new key signs, and tokens of the old one are accepted", async () => {
+  test("[TK4] after a rotation, the new key signs tokens, and tokens signed by the old key are still accepted", async () => {
     const first = await createTenant("tk4")
     const old = await tokenWith(first, "ada")
     const rotated = await rotateKeys(first)
@@ -102,7 +102,7 @@ describe("token keys", () => {
     expect(await call("/v1/sessions", { token: old })).toEqual(refusal(401, "token_revoked"))
     const next = await tokenWith(first, "ada", { ttl: 3600 })
     expect(await readStatus(next)).toBe(200)
-    // Rotates the key as another isolate would.
+    // Rotate the key as another isolate would.
     await env.TENANT.getByName("tk4b").rotateTokenKeys({ kind: "operator", id: "", address: null }, 0)
     expect(await readStatus(next)).toBe(200)
     advanceTime(TOKEN_TRUST_MS)

@@ -1,6 +1,6 @@
 /**
- * tool-media.test.ts: in real turns, a real tool stores files in a real bucket and attaches them to the answer. The tests
- * check where the files appear, which are voice notes, and that history agrees.
+ * tool-media.test.ts: tests real turns in which a real tool stores files in a real bucket and attaches them to the
+ * answer. The tests check where the files appear, which of them are voice notes, and that history agrees.
  */
 
 import { env, evictDurableObject } from "cloudflare:test"
@@ -28,7 +28,7 @@ async function playScript(client: TestClient, id: string, ...steps: object[][]):
   return await client.untilEnd(id)
 }
 
-/** Returns the kind of each segment; for media also the name and whether it is a voice note. */
+/** Returns the kind of each segment, and for media also the file's name and whether it is a voice note. */
 function segmentKinds({ segments }: WireMessage): string[] {
   return segments.map((segment) => {
     if (segment.type === "media") return `${segment.label}${segment.voice === true ? " voice" : ""}`
@@ -83,12 +83,12 @@ test("[DR13] a file that the text names appears there, and not again at the end"
     [saveCall("b.txt", "MEDIA:/media/$0")],
     [say(`So:\nMEDIA: ${media?.url}\nthere`)],
   )
-  // The voice-note flag belonged to the call.
+  // The file is no longer a voice note, because that flag belonged to the call.
   expect(segmentKinds(again)).toEqual(["tool", "So:", "a.wav", "there"])
   await expectSame(id, client)
 })
 
-test("[DR20] a turn that fails gets nothing appended, even after an eviction", async () => {
+test("[DR20] nothing is appended to a turn that fails, even after an eviction", async () => {
   const id = await freshSession("failed")
   const client = await connect(id)
   const failed = await playScript(
@@ -112,7 +112,7 @@ test("[DR20] a retried answer keeps the files of the calls that it keeps, at its
   const stopped = await client.untilEnd("q1")
   expect([stopped.status, segmentKinds(stopped)]).toEqual(["cancelled", ["tool"]])
   client.say({ type: "retry", id: "t1", message: stopped.id })
-  await client.untilTrue((one) => one.type === "ack" && one.id === "t1")
+  await client.untilTrue((reply) => reply.type === "ack" && reply.id === "t1")
   await renewPage(id, client)
   const whole = await client.untilEnd("q1")
   expect(segmentKinds(whole)).toEqual(["tool", "Done.", "a.wav voice"])
@@ -136,14 +136,14 @@ test("[DR19] [SG11] the line that requests the embedding of a call's canvas is n
   await expectSame(id, client)
 })
 
-test("[DR19] [SG11] an asked agent gets no directive lines for its answer", async () => {
+test("[DR19] [SG11] the results for an asked agent contain no directive lines", async () => {
   const id = await freshSession("agent")
   const client = await connect(id)
   const message = script([saveCall("a.txt", "MEDIA:/media/$0\nWrite it.")], [say("Kept.")])
   const answer = await playScript(client, "q1", [call("agents_message", { agent: "weather", message })], [say("Done.")])
   const [tool] = toolsIn(answer)
   const { session } = JSON.parse(tool?.result ?? "{}")
-  const [made] = (await pageOf(session)).messages.flatMap((one) => toolsIn(one))
+  const [made] = (await pageOf(session)).messages.flatMap((message) => toolsIn(message))
   expect(made).toMatchObject({ name: "probe_save", status: "ok", result: '{"data":""}' })
 })
 

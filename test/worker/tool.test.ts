@@ -1,4 +1,4 @@
-/** tool.test.ts: tools with side effects, and the live output of a running tool. */
+/** tool.test.ts: tests tools with side effects, and the live output of a running tool. */
 
 import { toolContext } from "./tools.ts"
 import { describe, expect, test } from "vitest"
@@ -12,7 +12,7 @@ import { createSessionStore } from "../../worker/store/session-store.ts"
 const CTX = toolContext()
 
 describe("renaming", () => {
-  test("[TO10] asks first, then stores the title; an invalid one is an error without asking", async () => {
+  test("[TO10] asks for approval first, and then stores the title; an invalid title is an error without asking", async () => {
     const titles: string[] = []
     const tool = createRenameTool(async (title) => void titles.push(title))
     expect(tool.needsApproval?.({ title: "x" })).toBe(true)
@@ -24,7 +24,7 @@ describe("renaming", () => {
     expect(titles).toEqual(["Harbour trip"])
   })
 
-  test("[TO10] works in a session when the user requests it in an ordinary sentence", async () => {
+  test("[TO10] works in a session if the user requests it in an ordinary sentence", async () => {
     const id = await freshSession("ren")
     const client = await connect(id)
     await beginTurn(client, "q1", "Rename this conversation to Harbour trip", 2)
@@ -57,7 +57,7 @@ describe("output while a tool runs", () => {
     await expectSame(id, client)
   })
 
-  test("[TO11] is cut to its beginning, with totals that include what isn't stored", async () => {
+  test("[TO11] is truncated, with totals that include what isn't stored", async () => {
     const id = await freshSession("big")
     const client = await connect(id)
     const lines = Math.ceil((MAX_OUTPUT_CHARS * 1.2) / 17)

@@ -1,4 +1,6 @@
-/** tools.ts: the tools of the default agents, and a call's context, for tests without sessions or agents. */
+/**
+ * tools.ts: provides the tools of the default agents, and the context of a call, for tests without sessions or agents.
+ */
 
 import { DEFAULT_AGENTS } from "../../worker/tool/default-agents.ts"
 import { createTools } from "../../worker/tool/built-in-tools.ts"
@@ -9,12 +11,12 @@ const [GENERAL] = DEFAULT_AGENTS
 
 export const PROMPT = GENERAL?.prompt ?? ""
 
-/** The general agent's tools, without other agents to ask. */
+/** Returns the general agent's tools, without any other agents to ask. */
 export function generalTools(): readonly Tool[] {
   return createTools({}, GENERAL?.tools ?? [], { renameSession: async () => {}, askAgent: async () => ({}), peers: [] })
 }
 
-/** A `saveAsset` that always fails, for tools that store no asset. */
+/** A `saveAsset` that always fails, for tools that must not store assets. */
 export const saveNothing: SaveAsset = () => Promise.reject(new Error("this test stores no assets"))
 
 export function toolContext(change: Partial<ToolContext> = {}): ToolContext {

@@ -1,4 +1,4 @@
-/** turn.test.ts: the next action of a turn, and failures of models and writes. */
+/** turn.test.ts: tests how the next action of a turn is chosen, and failures of models and writes. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -59,7 +59,7 @@ describe("the next action", () => {
 })
 
 describe("model faults", () => {
-  test("[TU5] the shown text stays, the turn ends failed with its reason, and the next one works", async () => {
+  test("[TU5] the text shown so far stays, the turn ends as failed with the reason, and the next turn works", async () => {
     await createSession("faulty")
     const client = await connect("faulty")
     client.say({ type: "send", id: "q1", content: "/fault model_rate_limited" })
@@ -70,7 +70,7 @@ describe("model faults", () => {
 })
 
 describe("text chunks", () => {
-  test("[ST4] [ST5] a long text is stored in bounded chunks, cut between surrogate pairs; a fresh object continues the last", async () => {
+  test("[ST4] [ST5] a long text is stored in bounded chunks that split no surrogate pair, and a new object continues the last chunk", async () => {
     await createSession("leaves")
     const lengths = await runInDurableObject(sessionOf("leaves"), (_object, state) => {
       const store = createSessionStore(state.storage.sql)
@@ -106,7 +106,7 @@ describe("failures", () => {
     readonly modelCalls: number
   }
 
-  /** Runs turns on real SQLite with a test model. The sockets apply the ops that they receive. */
+  /** Runs turns on real SQLite, with a test model and with sockets that apply the ops that they receive. */
   function playEvents(
     name: string,
     model: Model["stream"],
@@ -188,7 +188,7 @@ describe("failures", () => {
   }
 
   test.each([1, 99])(
-    "[TU8] a write that fails %i times ends the turn, shows nothing that isn't stored, leaves no gap",
+    "[TU8] a write that fails %i times ends the turn; nothing is shown that isn't stored, and there is no gap",
     async (times) => {
       let left = times
       const played = await playEvents(
@@ -286,7 +286,7 @@ describe("failures", () => {
   })
 })
 
-test("[TU4] a step whose calls were dispatched is finished, whatever the model wrote after them", () => {
+test("[TU4] a step whose calls were dispatched is completed, whatever the model wrote after the calls", () => {
   const textEvent: TurnEvent = { type: "text_delta", delta: "I wait." }
   const askEvent: TurnEvent = { type: "tool_approval", call_id: "c1", approval: "asked" }
   expect(planRecovery(answerOf({ type: "step_start" }, callOf("pay"), textEvent, askEvent), () => false)).toEqual([])

@@ -1,4 +1,4 @@
-/** unverified-assets.test.ts: an unverified import copies no files. */
+/** unverified-assets.test.ts: tests that an unverified import copies no files. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -18,13 +18,13 @@ import { openRequest } from "./external-producer.ts"
 
 const freshSession = (): Promise<string> => fresh("car")
 
-/** An answer that names a file, another message, a canvas of the session and a framed origin. */
+/** The text of an answer that names a file, another message, a canvas of the session and a framed origin. */
 const ANSWER_DELTAS = [
   "[[reply_to:q1]]See:\n\nMEDIA:/media/named\n\n",
   '[embed ref="doc" title="Plan" /]\n\n[embed url="https://frames.example.com/a" /]\n\nDone.',
 ]
 
-/** Fills a session with assets that are referenced in every way, and returns its messages. */
+/** Fills a session with assets that are referenced in every possible way. Returns the session's messages. */
 async function fillSession(id: string): Promise<readonly WireMessage[]> {
   const sent = await putAsset(id, assetOf("sent", { label: "A [plan].png" }))
   const named = await putAsset(id, assetOf("named"))
@@ -108,7 +108,8 @@ describe("an unverified import", () => {
     expect(await importInto(to, forgeText(await exportOf(from)))).toMatchObject({ state: "done", isSealed: false })
     const [question, reply, spoken] = (await pageOf(to)).messages
     expect(question).toMatchObject({ segments: [{ type: "text", content: "[A [plan].png]" }] })
-    // The file contains the replied-to message. The file's assets, document and framed origin do not exist here.
+    // The imported file contains the message that was replied to, but its assets, document and framed origin do not
+    // exist here.
     expect(reply).toMatchObject({ origin: "import", reply_to: "q1" })
     expect(reply?.segments.map(({ type }) => type)).toEqual(["text"])
     expect(JSON.stringify(reply?.segments)).toContain("MEDIA:/media/named")

@@ -1,4 +1,4 @@
-/** usage-calls.test.ts: the record of a model call, built from an adapter's events. */
+/** usage-calls.test.ts: tests the record of a model call, which is built from an adapter's events. */
 
 import { describe, expect, test } from "vitest"
 import { NO_TOKENS, type TokenCounts } from "../../shared/usage/call-usage.ts"
@@ -44,7 +44,7 @@ describe("one call", () => {
     expect(call).toEqual({ ...tokens, ...about })
   })
 
-  test("[MT1] a call that is cut off has the usage reported until then", () => {
+  test("[MT1] a call that is cut off has the usage that was reported before that", () => {
     const events: [number, ModelEvent][] = [
       [1_001, { type: "started" }],
       [1_002, { type: "usage", tokens }],
@@ -65,7 +65,7 @@ describe("one call", () => {
     expect(meterEvents([...events, [1_003, { type: "usage", tokens }]])).not.toHaveProperty("estimated")
   })
 
-  test("[MT1] a clock that is set back causes no negative time", () => {
+  test("[MT1] a clock that is set back causes no negative times", () => {
     expect(meterEvents([[400, { type: "text_delta", delta: "Yes" }]])).toMatchObject({ firstChunkMs: 0 })
   })
 })
@@ -121,7 +121,7 @@ describe("the usage of an OpenAI-compatible stream", () => {
     const reader = createUsageReader()
     const chunk = { usage: { prompt_tokens: 3, completion_tokens: 1 } }
     const chunks = [null, 7, {}, { usage: null }, { usage: "x" }, chunk, chunk, { choices: [] }]
-    const events = chunks.flatMap((one) => [...reader.read(one)])
+    const events = chunks.flatMap((chunk) => [...reader.read(chunk)])
     expect(events).toEqual([{ type: "usage", tokens: { ...NO_TOKENS, input: 3, output: 1 } }])
   })
 

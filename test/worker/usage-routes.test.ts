@@ -1,4 +1,4 @@
-/** usage-routes.test.ts: administrators can read usage as JSON and CSV, and set prices. */
+/** usage-routes.test.ts: tests that administrators can read usage as JSON and CSV, and set prices. */
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -34,7 +34,7 @@ async function readCsv(tenant: string, query: string, accept = "text/csv"): Prom
 }
 
 describe("GET /v1/usage", () => {
-  test("[MT9] returns totals by day, model, agent and user, and of everything; days outside the range don't count", async () => {
+  test("[MT9] returns totals by day, model, agent and user, and a grand total; days outside the range don't count", async () => {
     const tenant = freshTenant()
     await registerUser(tenant, "ada")
     await registerUser(tenant, "bob")
@@ -106,7 +106,7 @@ describe("GET /v1/usage", () => {
     expect(await readUsage("meter0", query)).toEqual(refusal(400, "field_invalid", field))
   })
 
-  test("[MT14] requests unreported usage from all directories if there are few users, otherwise from those of the page", async () => {
+  test("[MT14] requests unreported usage from all directories if there are few users, and otherwise only from those on the page", async () => {
     const tenant = freshTenant()
     const token = await roleToken(tenant, "ada", "member")
     await askQuestion(await makeSession(token), token, script([say("one"), { type: "finish", input_tokens: 5 }]))
@@ -117,7 +117,7 @@ describe("GET /v1/usage", () => {
     const complete = (await readUsage(tenant, range)).json
     expect(complete.total).toMatchObject({ calls: 1, input_tokens: 5 })
     expect(complete).not.toHaveProperty("incomplete")
-    // There are too many users to ask them all, so only the directories of those on the page are asked.
+    // There are too many users to ask all directories, so only the directories of the users on the page are asked.
     const other = freshTenant()
     for (let i = 0; i < 101; i++) await env.TENANT.getByName(other).registerUser({ id: `user${i}` })
     const otherToken = await roleToken(other, "ada", "member")
@@ -256,7 +256,7 @@ describe("CSV", () => {
     ['a,"b"', `"a,""b"""`],
     ["gpt-5", "gpt-5"],
     ["模型", "模型"],
-  ])("[MT10] the model %j is written as %s", async (model, written) => {
+  ])("[MT10] writes the model %j as %s", async (model, written) => {
     const tenant = freshTenant()
     await addUsage(tenant, "ada", entryOf({ model }))
     const [, line] = (await readCsv(tenant, `${RANGE}&by=model`)).split("\r\n")
@@ -320,7 +320,7 @@ describe("prices", () => {
     expect((await changePrice("two", first.json.revision)).json.prices).toMatchObject([{ model: "two" }])
   })
 
-  test("[MT11] a price can name its last day", async () => {
+  test("[MT11] a price can have a last day", async () => {
     const tenant = freshTenant()
     const until = { ...price, until: "2026-01-01" }
     expect((await putPrices(tenant, [until, { ...price, from: "2026-02-01", until: null }])).json.prices).toEqual([

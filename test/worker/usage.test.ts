@@ -1,4 +1,4 @@
-/** usage.test.ts: the usage of turns reaches the totals of the tenant exactly once, on real objects. */
+/** usage.test.ts: tests that the usage of turns reaches the tenant's totals exactly once, with real objects. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
@@ -30,7 +30,7 @@ const createFinish = (input: number, output: number): object => ({
   output_tokens: output,
 })
 
-/** Returns the sum in a user's directory. */
+/** Returns the usage totals in a user's directory. */
 async function readDirectory(tenant: string, user: string): Promise<UsageTotals> {
   const entries = await directoryOf(tenant, user).readUsage(ALL.from, ALL.to)
   return entries.reduce(addTotals, NO_USAGE)
@@ -91,7 +91,7 @@ describe("from a turn to the tenant", () => {
     expect((await readTenant(tenant, "model")).rows).toEqual([{ provider: "scripted", model: "scripted", ...total }])
   })
 
-  test("[MT4] a turn that is cancelled or fails counts the usage reported until then, and an estimate of the last call", async () => {
+  test("[MT4] a turn that is cancelled or fails counts the usage reported so far, and an estimate for the last call", async () => {
     const { tenant, token, session } = await freshUser()
     const steps = [
       [callTool("weather", { location: "Oslo" }), createFinish(10, 3)],
@@ -150,7 +150,7 @@ describe("from a turn to the tenant", () => {
       await askQuestion(session, token, script([say("x"), createFinish(1, 1)]))
       await expectDirectory(tenant, "ada", { calls })
       await evictDurableObject(directory)
-      // The batch waits for its alarm. The alarm before it does nothing.
+      // The batch waits for its own alarm. An earlier alarm must do nothing.
       if (calls % 4 === 0) expect(await runDurableObjectAlarm(directory)).toBe(true)
       expect(adding.mock.calls.length).toBe(Math.floor(calls / 8))
     }
@@ -186,13 +186,13 @@ describe("from a turn to the tenant", () => {
     expect(alarms[0]).not.toBe(alarms[1])
   })
 
-  test("[MT6] a batch in progress when the directory was killed is sent, whatever sets the alarm", async () => {
+  test("[MT6] a batch that was in progress when the directory was killed is sent, whatever sets the alarm", async () => {
     const { tenant, token, session } = await freshUser()
     await askQuestion(session, token, script([say("one"), createFinish(5, 1)]))
     await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
     const directory = directoryOf(tenant, "ada")
     await runInDurableObject(directory, (_object, { storage: { sql } }) => {
-      // This batch has begun, but the tenant has not received it.
+      // Begin a batch that the tenant has not received.
       const { unsent } = sql.exec("SELECT unsent FROM usage_session WHERE has_unsent = 1").one()
       sql.exec("UPDATE usage_session SET unsent = '[]', has_unsent = 0")
       sql.exec("INSERT INTO usage_batch (one, ledger, n, sending) VALUES (1, 'L', 1, ?)", unsent ?? null)
@@ -201,7 +201,7 @@ describe("from a turn to the tenant", () => {
     await call("/v1/tokens/revoke", { method: "POST", token, body: JSON.stringify({ all: true }) })
     await expect.poll(() => runDurableObjectAlarm(directory)).toBe(true)
     expect((await readTenant(tenant)).total).toMatchObject({ calls: 1, input: 5 })
-    // The tenant has received it, so no alarm is needed.
+    // The tenant has received the batch, so no alarm is needed.
     expect(await runInDurableObject(directory, (_object, { storage }) => storage.getAlarm())).toBeNull()
   })
 
@@ -246,7 +246,7 @@ describe("from a turn to the tenant", () => {
     await untilShown(session, token, "Wait")
     expect((await call(`/v1/sessions/${session}`, { method: "DELETE", token })).status).toBe(204)
     await expectDirectory(tenant, "ada", { calls: 3, unpricedCalls: 1, input: ABOVE_1000, output: 5 })
-    // A session that is created again under the same id has a new ledger.
+    // A session that is created again under the same id must have a new ledger.
     await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id: session }) })
     await askQuestion(session, token, script([say("again"), createFinish(2, 2)]))
     await expectDirectory(tenant, "ada", { calls: 4, unpricedCalls: 1, input: ABOVE_1000, output: 7 })
@@ -271,7 +271,7 @@ describe("tenants as a whole", () => {
     await runInDurableObject(env.TENANT.getByName(tenant), (_object, { storage }) => {
       for (const table of ["usage_total", "usage_user", "usage_ledger"])
         expect(JSON.stringify(storage.sql.exec(`SELECT * FROM ${table}`).toArray())).not.toContain("ada")
-      // A batch that arrives late is recognised by the random name of the user's ledger for a day.
+      // For a day, a batch that arrives late is recognised by the random name of the user's ledger.
       const ended = storage.sql.exec("SELECT n, ended FROM usage_ledger").toArray()
       expect(ended).toEqual([{ n: 1, ended: expect.any(Number) }])
       storage.sql.exec("UPDATE usage_ledger SET ended = ended - ?", 24 * 60 * 60_000 + 1)
@@ -306,7 +306,7 @@ describe("tenants as a whole", () => {
     expect((await readTenant(other)).total).toEqual(NO_USAGE)
     expect(await directoryOf(other, "ada").readUsage(ALL.from, ALL.to)).toEqual([])
     expect((await readTenant(tenant)).total.calls).toBe(1)
-    // The imported session has its own ledger.
+    // The imported session must have its own ledger.
     const theirs = await roleToken(other, "ada", "member")
     await askQuestion(session, theirs, script([say("two"), createFinish(7, 1)]))
     await expectDirectory(other, "ada", { calls: 1, input: 7 })
@@ -314,7 +314,7 @@ describe("tenants as a whole", () => {
 })
 
 describe("clocks", () => {
-  test("[MT8] a clock that is set back leaves a session's turns on the newest day", async () => {
+  test("[MT8] if the clock is set back, a session's turns still count towards the newest day", async () => {
     const { tenant, session } = await freshUser()
     await runInDurableObject(sessionOf(tenant, session), (_object, { storage }) => {
       const usage = new SessionUsage({

@@ -1,4 +1,4 @@
-/** user-limits.test.ts: the limits of a user's sessions and sockets. */
+/** user-limits.test.ts: tests the limits on a user's sessions and sockets. */
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
 import fc from "fast-check"
@@ -32,7 +32,7 @@ test("[LI8] a session over the limit is refused until another one is deleted", a
   await setCount(user, MAX_USER_SESSIONS)
   const createSession = (body: object) => call("/v1/sessions", { method: "POST", token, body: JSON.stringify(body) })
   expect(await createSession({})).toEqual(refusal(409, "sessions_full", "10,000 conversations"))
-  // Repeating an earlier creation creates no new session.
+  // Repeating an earlier request must not create another session.
   expect((await createSession({ id })).status).toBe(201)
   expect((await call(`/v1/sessions/${id}`, { method: "DELETE", token })).status).toBe(204)
   expect((await createSession({})).status).toBe(201)
@@ -61,7 +61,7 @@ test("[LI8] the count equals the list after any changes and restarts", async () 
   await assertPropertyAsync(property, 100)
 })
 
-/** The number of sockets opened at a time. */
+/** The number of sockets that are opened at a time. */
 const BATCH = 50
 
 testInFull("[LI9] a socket over the limit is refused, and the others continue", async () => {
@@ -94,7 +94,10 @@ testInFull("[LI9] a socket over the limit is refused, and the others continue", 
   for (const socket of [first.socket, ...others]) socket.close()
 })
 
-/** Attempts to open sockets. Per session, `stated` is the number last reported, and `actual` is the number really open. */
+/**
+ * Attempts to open sockets. For each session, `stated` is the number of sockets that was last reported, and `actual` is
+ * the number that is really open.
+ */
 async function checkSockets(
   stated: Readonly<Record<string, number>>,
   actual: Readonly<Record<string, number>>,
@@ -133,7 +136,7 @@ test("[LI9] before a user's socket is refused, the sessions are asked how many s
   expect(fits).toEqual({ admitted: [true], asked: [] })
 })
 
-test("[LI9] attempts at the limit rarely make the directory ask the sessions, and an unreachable session keeps its number", async () => {
+test("[LI9] attempts at the limit rarely make the directory ask the sessions, and an unreachable session keeps its last reported number", async () => {
   const full = await checkSockets({ a: MAX_USER_SOCKETS, b: 1 }, { b: 0 }, [
     [0, 1],
     [1, 1],
@@ -147,14 +150,14 @@ test("[LI9] a socket over the user's limit is closed with 4429", async () => {
   const user = createUser()
   const token = await tokenOf("acme", user)
   const id = await makeSession(token)
-  // If a session's object does not respond, its last reported number counts.
+  // The last reported number counts if a session's object does not respond.
   await runInDurableObject(directoryOf(user), (_object, { storage: { sql } }) => {
     new RevocationRows(sql).addHolder("gone", CLAIMS, 0, MAX_USER_SOCKETS)
   })
   const open = await openSocket(id, token)
   expect(open.closed).toBeNull()
   await runInDurableObject(directoryOf(user), (_object, { storage: { sql } }) => {
-    // The sessions were asked just now, so they are not asked again.
+    // The sessions have just been asked, so they are not asked again.
     new RevocationRows(sql).addHolder("gone", CLAIMS, 0, MAX_USER_SOCKETS)
   })
   const over = await openSocket(id, token, null)

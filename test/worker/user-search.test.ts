@@ -1,4 +1,7 @@
-/** user-search.test.ts: users are found by the beginning of their id, of their name, or of a later word of it. */
+/**
+ * user-search.test.ts: tests that users are found by the beginning of their id, their name, or a later word of their
+ * name.
+ */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -41,7 +44,7 @@ describe("the keys of a user", () => {
     expect(toSearchKey(text)).toBe(key.normalize("NFKD"))
   })
 
-  test("[US14] are the id in lower case, and the name from each of its words on; an id that is already in lower case needs no key", () => {
+  test("[US14] are the lower-case id and the name from each of its words onwards; an id that is already in lower case needs no key", () => {
     expect(listSearchKeys("ada", null)).toEqual([])
     expect(listSearchKeys("ada", "Ada")).toEqual([])
     expect(listSearchKeys("Team-Ada_1", "Ada de Souza")).toEqual(["team-ada_1", "ada de souza", "de souza", "souza"])
@@ -87,7 +90,7 @@ describe("the search", () => {
     expect(await countKeys()).toBe(0)
   })
 
-  test("[US14] finds users from before there were keys, soon after the update", async () => {
+  test("[US14] finds users who are older than the keys soon after the update", async () => {
     const names = Object.fromEntries(Array.from({ length: 1_100 }, (_, n) => [`old-${n}`, `Ada Number${n}`]))
     await addUsers("us14d", names)
     await runInDurableObject(tenantOf("us14d"), (_object, { storage: { sql } }) => {
@@ -122,7 +125,7 @@ describe("the search", () => {
     expect((await searchUsers("us14f", "love")).json.incomplete).toBeUndefined()
   })
 
-  test("[US14] a user whose keys an earlier version left can register again", async () => {
+  test("[US14] a user whose keys an earlier version left behind can register again", async () => {
     await addUsers("us14e", { ada: "Ada Lovelace" })
     await runInDurableObject(tenantOf("us14e"), (_object, { storage: { sql } }) => {
       sql.exec("DELETE FROM users")
@@ -149,7 +152,7 @@ describe("the search", () => {
     expect(await searchUsers("us14c", "a".repeat(121))).toEqual(refusal(400, "field_invalid"))
   })
 
-  test("[US14] reads as many rows with 100,000 users as with 1,000: the first, a middle and a last page, and no result", async () => {
+  test("[US14] reads as many rows with 100,000 users as with 1,000, for the first, a middle and the last page, and without results", async () => {
     const rowsRead = async (users: number): Promise<number[]> =>
       await runInDurableObject(tenantOf(`us14-${users}`), async (object: Tenant, { storage: { sql } }) => {
         object.registerUser({ id: "u", name: "First User" })

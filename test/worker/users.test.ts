@@ -1,4 +1,4 @@
-/** users.test.ts: the list of a tenant's users and changes by administrators, through the whole Worker. */
+/** users.test.ts: tests the list of a tenant's users, and changes by administrators, through the whole Worker. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -18,7 +18,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Returns a token whose `iat` is now, so that it is newer than a change made just before. */
+/** Returns a token whose `iat` is the current time, so that it is newer than a change that was just made. */
 function tokenAs(tenant: string, user: string, role?: Role): Promise<string> {
   const issued = Date.now() / 1000
   return issueToken({ tenant, user, expires: nowSeconds() + 600, token: nanoid(), issued, role }, SECRET)
@@ -32,7 +32,7 @@ const patchUser = (path: string, token: string, body: unknown) =>
   call(path, { method: "PATCH", token, body: JSON.stringify(body) })
 const idsOf = ({ json }: { json: { users: { id: string }[] } }): string[] => json.users.map(({ id }) => id)
 
-/** Adds users without a directory. */
+/** Adds users who have no directory. */
 async function addUsers(tenant: string, ids: readonly string[], role: Role = "member"): Promise<void> {
   await runInDurableObject(tenantOf(tenant), (object: Tenant) => {
     for (const id of ids) object.registerUser({ id, role })
@@ -103,7 +103,7 @@ describe("the first contact", () => {
     await expect.poll(async () => idsOf(await call("/v1/users", { token: boss }))).toEqual(["old"])
   })
 
-  test("[US2] a process that ends between the tenant's row and the directory's flag repeats it: one row", async () => {
+  test("[US2] registration is repeated after a process ends between the tenant's row and the directory's flag, and creates one row", async () => {
     const [boss, ada] = [await tokenAs("us2b", "boss", "owner"), await tokenAs("us2b", "ada")]
     vi.spyOn(Directory.prototype, "addSession").mockImplementationOnce(async () => {
       await tenantOf("us2b").registerUser({ id: "ada" })
@@ -151,7 +151,7 @@ describe("the list of users", () => {
       expect(await call(`/v1/users?${query}`, { token })).toEqual(refusal(400, "field_invalid"))
   })
 
-  test("[US3] the first and the last page read as many rows with 100,000 users as with 200", async () => {
+  test("[US3] the first and the last page read the same number of rows with 100,000 users as with 200", async () => {
     const rowsRead = async (users: number): Promise<number[]> =>
       await runInDurableObject(tenantOf(`us3-${users}`), (object: Tenant, { storage: { sql } }) => {
         object.registerUser({ id: "u" })
@@ -214,7 +214,7 @@ describe("a change to a user", () => {
     expect((await patchUser("/v1/users/mia", admin, { role: "admin" })).status).toBe(200)
     const owner = await tokenAs("us5a", "olga", "owner")
     expect((await patchUser("/v1/users/mia", owner, { role: "owner" })).json.role).toBe("owner")
-    // Only the changes that were made are recorded.
+    // Only the changes that were made must be recorded.
     const { entries } = await tenantOf("us5a").listAudit({}, 10)
     expect(entries.map(({ action }) => action)).toEqual(["user.changed", "user.changed"])
   })
@@ -260,7 +260,7 @@ describe("a suspended user", () => {
       expect(await call("/v1/sessions", { method: "POST", token, body: "{}" })).toEqual(SUSPENDED)
       expect(await call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(token) })).toEqual(SUSPENDED)
     }
-    // Repeating it changes and records nothing.
+    // Repeating the suspension must change and record nothing.
     expect((await postAction("/v1/users/ada/suspend", boss)).status).toBe(200)
     expect((await postAction("/v1/users/ada/restore", boss)).json).toMatchObject({ status: "active" })
     const { entries } = await tenantOf("us7a").listAudit({}, 10)
@@ -268,7 +268,7 @@ describe("a suspended user", () => {
       ["user.restored", "ada"],
       ["user.suspended", "ada"],
     ])
-    // Earlier tokens stay refused. Five seconds are added, because an issuer's clock may be ahead.
+    // Earlier tokens must still be refused. Add five seconds, because an issuer's clock may be ahead.
     expect(await call("/v1/sessions", { token: ada })).toEqual(refusal(401, "token_revoked"))
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 6_000 })
     const renewed = await tokenAs("us7a", "ada")
@@ -280,7 +280,7 @@ describe("a suspended user", () => {
     const ada = await tokenAs("us7b", "ada")
     const id = await makeSession(ada)
     const by = { actor: SYSTEM_ACTOR, role: "owner" as const }
-    // As in another isolate, the token is still valid in the cache.
+    // Suspend the user as another isolate would, so that the token is still valid in this isolate's cache.
     expect(await tenantOf("us7b").setUserStatus(by, "ada", "suspended")).toMatchObject({ ok: true })
     expect((await call("/v1/sessions", { token: ada })).status).toBe(200)
     const { received } = await openSocket(id, ada, null)
@@ -289,7 +289,7 @@ describe("a suspended user", () => {
     expect(await call("/v1/sessions", { token: ada })).toEqual(SUSPENDED)
   })
 
-  test("[US7] is refused at the first contact even if never seen before the suspension", async () => {
+  test("[US7] is refused on first contact, even if the user was never seen before the suspension", async () => {
     await addUsers("us7c", ["ada"])
     const boss = await tokenAs("us7c", "boss", "owner")
     expect((await postAction("/v1/users/ada/suspend", boss)).status).toBe(200)

@@ -1,4 +1,4 @@
-/** versions.test.ts: regenerate, edit, retry and switch, with real workerd and SQLite. */
+/** versions.test.ts: tests regenerating, editing, retrying and switching, with real workerd and SQLite. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -26,7 +26,7 @@ import { placed, TIME } from "../support/turn.ts"
 
 const freshSession = (): Promise<string> => fresh("ver")
 
-/** Sends a message and waits for the complete answer. */
+/** Sends a message, and waits for the complete answer. */
 async function askQuestion(client: TestClient, id: string, content: string) {
   client.say({ type: "send", id, content })
   return await client.untilEnd(id)
@@ -35,12 +35,12 @@ async function askQuestion(client: TestClient, id: string, content: string) {
 /** Sends a command, waits for its acknowledgement and reads history as the page does. */
 async function sendCommand(id: string, client: TestClient, frame: Parameters<TestClient["say"]>[0] & { id: string }) {
   client.say(frame)
-  await client.untilTrue((one) => one.type === "ack" && one.id === frame.id)
+  await client.untilTrue((reply) => reply.type === "ack" && reply.id === frame.id)
   return await renewPage(id, client)
 }
 
 function pathOf(page: HistoryPage): string[] {
-  return page.messages.map((one) => one.id)
+  return page.messages.map((message) => message.id)
 }
 
 describe("another answer", () => {
@@ -58,7 +58,7 @@ describe("another answer", () => {
     expect(pathOf(page)).toEqual(["q1", "r1"])
     expect(hello).toMatchObject({ epoch: page.epoch })
     await expectSame(id, client)
-    // The other tab receives nothing until it has read the new path.
+    // The other tab must receive nothing until it has read the new path.
     expect(second.frames.at(-1)?.type).toBe("hello")
     await renewPage(id, second)
     const back = await sendCommand(id, second, { type: "switch", id: "s1", message: "r1", version: 1 })
@@ -67,7 +67,7 @@ describe("another answer", () => {
     expect(pathOf(await pageOf(id))).toEqual(["q1", first.id])
   })
 
-  test("[VE2] messages after a switch belong to that version; each keeps the end of its own path", async () => {
+  test("[VE2] messages after a switch belong to the version that is active then, and each version keeps its own path", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const first = await askQuestion(client, "q1", "/say one")
@@ -75,13 +75,13 @@ describe("another answer", () => {
     await sendCommand(id, client, { type: "regenerate", id: "r1", message: first.id })
     await client.untilEnd("q1")
     await askQuestion(client, "q3", "/say under two")
-    expect(pathOf(await pageOf(id)).filter((one) => /^(?:q\d|r1)$/.test(one))).toEqual(["q1", "r1", "q3"])
+    expect(pathOf(await pageOf(id)).filter((id) => /^(?:q\d|r1)$/.test(id))).toEqual(["q1", "r1", "q3"])
     await sendCommand(id, client, { type: "switch", id: "s1", message: "r1", version: 1 })
-    expect(pathOf(await pageOf(id)).filter((one) => /^q\d$/.test(one))).toEqual(["q1", "q2"])
+    expect(pathOf(await pageOf(id)).filter((id) => /^q\d$/.test(id))).toEqual(["q1", "q2"])
     await askQuestion(client, "q4", "/say still under one")
-    expect(pathOf(await pageOf(id)).filter((one) => /^q\d$/.test(one))).toEqual(["q1", "q2", "q4"])
+    expect(pathOf(await pageOf(id)).filter((id) => /^q\d$/.test(id))).toEqual(["q1", "q2", "q4"])
     await sendCommand(id, client, { type: "switch", id: "s2", message: first.id, version: 2 })
-    expect(pathOf(await pageOf(id)).filter((one) => /^q\d$/.test(one))).toEqual(["q1", "q3"])
+    expect(pathOf(await pageOf(id)).filter((id) => /^q\d$/.test(id))).toEqual(["q1", "q3"])
     await expectSame(id, client)
   })
 })
@@ -101,13 +101,13 @@ describe("another question", () => {
     await client.untilEnd("e2")
     expect((await pageOf(id)).messages[0]).toMatchObject({ id: "e2", version: 3, versions: 3 })
     const back = await sendCommand(id, client, { type: "switch", id: "s1", message: "e2", version: 1 })
-    expect(pathOf(back).filter((one) => /^q\d$/.test(one))).toEqual(["q1", "q2"])
+    expect(pathOf(back).filter((id) => /^q\d$/.test(id))).toEqual(["q1", "q2"])
     expect(back.messages[0]).toMatchObject({ version: 1, versions: 3 })
   })
 })
 
 describe("retry", () => {
-  test("[VE4] a failed answer continues from the step that failed: finished steps and their effects are kept", async () => {
+  test("[VE4] a failed answer continues from the step that failed, and completed steps and their effects are kept", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const steps = [
@@ -139,7 +139,7 @@ describe("retry", () => {
     expect(toolsIn(retried)).toEqual(toolsIn(failed))
   })
 
-  test("[VE4] a side effect of a finished step isn't repeated", async () => {
+  test("[VE4] a side effect of a completed step isn't repeated", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const key = `retry-${id}`
@@ -153,7 +153,7 @@ describe("retry", () => {
     expect(await readUpstream(env, key)).toHaveLength(1)
   })
 
-  test("[VE4] a cancelled and an interrupted answer can be retried, a complete one can't", async () => {
+  test("[VE4] a cancelled and an interrupted answer can be retried, but a complete one can't", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const running = await beginTurn(client, "q1", script([say("x"), pause(5_000)], [pause(5_000)]))
@@ -179,7 +179,7 @@ describe("refusals", () => {
       code: string,
     ): Promise<void> => {
       client.say(frame)
-      const error = await client.untilTrue((one) => one.type === "error" && one.id === frame.id)
+      const error = await client.untilTrue((reply) => reply.type === "error" && reply.id === frame.id)
       expect(error).toMatchObject({ code })
     }
     await expectRefused({ type: "regenerate", id: "x1", message: first.id }, "turn_running")
@@ -263,7 +263,7 @@ test.each(["the last", "the first"])(
         Object.defineProperty(state.storage.sql, "exec", { value: spied, configurable: true })
         const [socket] = state.getWebSockets()
         if (socket === undefined) throw new Error("no socket")
-        // The hello named an epoch that has ended, so the page reads the history and sends the hello again.
+        // The hello named an epoch that has ended. So do what the page does: read the history, and send another hello.
         const page = JSON.parse((before.ok && before.value.json) || "{}")
         const frame = { type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: page.seq }
         await (object as Session).webSocketMessage(socket, JSON.stringify(frame))
@@ -296,7 +296,7 @@ test("[VE7] an old message is found on its path, but not on another one, by read
     }
     store.atomically(() => {
       for (let pos = 1; pos <= 3_000; pos++) putMessage(pos, pos === 1 ? null : pos - 1)
-      // This branch leaves the path at position 1,000 and becomes active.
+      // Add a branch that leaves the path at position 1,000 and becomes active.
       for (let pos = 3_001; pos <= 5_000; pos++) putMessage(pos, pos === 3_001 ? 1_000 : pos - 1)
     })
     const before = store.countRows().read

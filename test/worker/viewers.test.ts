@@ -1,4 +1,7 @@
-/** viewers.test.ts: a session that its owner shares with users of the tenant, who can read it but change nothing. */
+/**
+ * viewers.test.ts: tests a session that its owner shares with other users of the tenant, who can read the session but
+ * change nothing.
+ */
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -17,7 +20,7 @@ const createSession = (token: string, id: string, title = "Plans") =>
   call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id, title }) })
 const shareWithAnybody = (token: string, id: string, user: string) =>
   call(`/v1/sessions/${id}/viewers/${user}`, { method: "PUT", token })
-/** Shares a session, after adding the user to the tenant. */
+/** Adds a user to the tenant, and then shares a session with that user. */
 const addViewer = async (token: string, id: string, user: string) => {
   if (/^[\w-]{1,64}$/.test(user)) await env.TENANT.getByName(T).registerUser({ id: user })
   return await shareWithAnybody(token, id, user)
@@ -96,7 +99,7 @@ describe("a viewer", () => {
     },
   )
 
-  test("[SH2] names the owner, so their own session of the same id is another one", async () => {
+  test("[SH2] names the owner in requests, so a session of their own with the same id is a different one", async () => {
     const { theirs, id } = await shareSession("sh2a", "sh2b", "member")
     expect(await readSession(theirs, id)).toEqual(UNKNOWN)
     expect((await createSession(theirs, id, "Mine")).status).toBe(201)
@@ -105,7 +108,7 @@ describe("a viewer", () => {
     expect((await readSession(theirs, id)).text).not.toContain("secret")
     expect((await readSession(theirs, id, "sh2a")).text).toContain("secret answer")
     expect((await readSession(theirs, id, "sh2b")).text).not.toContain("secret")
-    // Here, the owner's session has the private key.
+    // In this case, the owner's session has the private key.
     const [ada, eve] = [await tokenOf(T, "sh2c"), await tokenOf(T, "sh2d")]
     await createSession(ada, "twin", "First")
     await createSession(eve, "twin", "Second")
@@ -158,7 +161,7 @@ describe("a viewer", () => {
       writing.map((_, n) => ["error", "scope_denied", `f${n + 1}`]),
     )
     expect(closedWith()).toBe(null)
-    // The object itself also refuses.
+    // The object itself must refuse too.
     const reader = { tenant: T, expires: 4e9, token: null, issued: 0 }
     for (const claims of [
       { ...reader, user: "sh3b", sharedBy: "sh3a" },
@@ -204,14 +207,14 @@ describe("a viewer", () => {
         }),
       ).toEqual(UNKNOWN)
     expect((await listShared(theirs)).sessions).toEqual([])
-    // The owner and the other viewer are unaffected.
+    // The owner and the other viewer must be unaffected.
     const before = otherSocket.frames.length
     await sendMessage(mine, id, "/say later", "q3")
     await expect.poll(() => otherSocket.frames.length).toBeGreaterThan(before)
     expect([otherSocket.closedWith(), ownSocket.closed]).toEqual([null, null])
     expect((await call(await hrefOf(id, mine, `/media/${stored}`))).status).toBe(200)
     expect(theirSocket.frames.at(-1)).toMatchObject({ type: "error", code: "session_unknown" })
-    // Repeating it has no effect.
+    // Repeating the request must have no effect.
     expect((await removeViewer(mine, id, "sh4b")).status).toBe(204)
   })
 
@@ -253,7 +256,7 @@ describe("sharing", () => {
     expect(await tenant.findUser("sh11-nobody")).toBeNull()
     expect(await tablesOf(env.DIRECTORY.getByName(`${T}:sh11-nobody`))).toEqual([])
     expect((await call("/v1/sessions/sh11-1/viewers", { token: mine })).json.viewers).toEqual([])
-    // The real first contact sets the role and the name.
+    // Only the user's real first contact may set the role and the name.
     await tenant.registerUser({ id: "sh11-nobody", name: "New", role: "viewer" })
     expect((await shareWithAnybody(mine, "sh11-1", "sh11-nobody")).status).toBe(200)
     expect(await tenant.findUser("sh11-nobody")).toMatchObject({ name: "New", role: "viewer" })
@@ -261,7 +264,7 @@ describe("sharing", () => {
       storage.sql.exec("UPDATE users SET status = 'erasing' WHERE id = 'sh11-nobody'")
     })
     expect(await shareWithAnybody(mine, "sh11-1", "sh11-nobody")).toEqual(refusal(404, "user_unknown"))
-    // Another user's session reveals nothing about users.
+    // Another user's session must reveal nothing about users.
     for (const user of ["sh11-nobody", "sh11"])
       expect(await shareWithAnybody(await tokenOf(T, "sh11b"), "sh11-1", user)).toEqual(UNKNOWN)
   })
@@ -336,7 +339,7 @@ describe("sharing", () => {
     await expect.poll(closedWith).toBe(4404)
     expect(frames.at(-1)).toMatchObject({ code: "session_unknown" })
     expect((await listShared(theirs)).sessions.map((one: { id: string }) => one.id)).toEqual(["sh8-untitled"])
-    // A new session of the same id is not shared.
+    // A new session with the same id must not be shared.
     await createSession(mine, id)
     expect(await readSession(theirs, id, "sh8a")).toEqual(UNKNOWN)
   })

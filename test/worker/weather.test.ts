@@ -1,4 +1,4 @@
-/** weather.test.ts: the weather tool with both sources. A loopback server acts as Open-Meteo. */
+/** weather.test.ts: tests the weather tool with both sources. A loopback server acts as Open-Meteo. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -14,7 +14,7 @@ import { sampleSource } from "../../worker/tool/weather/weather-sample.ts"
 import { toolContext } from "./tools.ts"
 import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 
-/** 13:07 UTC on a spring day: afternoon in Europe, and night in East Asia. */
+/** 13:07 UTC on a spring day, when it is afternoon in Europe and night in East Asia. */
 const NOON = Date.UTC(2026, 4, 2, 13, 7)
 const MINUTE = 60_000
 
@@ -36,7 +36,7 @@ function memoryCache(): WeatherCache & { readonly entries: Map<string, CachedWea
   return { entries, get: async (key) => entries.get(key) ?? null, put: async (key, one) => void entries.set(key, one) }
 }
 
-/** Longer than a test can take. */
+/** A time limit that is longer than a test can take, in milliseconds. */
 const PATIENT_MS = 600_000
 
 let runs = 0
@@ -169,7 +169,7 @@ describe("the sample source", () => {
     },
   )
 
-  test("[TO7] every city gives a valid payload at every hour of sample days; every sky and a night are among them", async () => {
+  test("[TO7] every city has a valid payload at every hour of the sample days, which include every kind of sky and a night", async () => {
     const conditions = new Set<string>()
     let nights = 0
     for (const month of [0, 3, 6, 9]) {

@@ -1,4 +1,7 @@
-/** webhook-helpers.ts: registers webhook tools of upstream-webhook.ts, calls them in sessions, and sends their results later. */
+/**
+ * webhook-helpers.ts: registers the webhook tools of upstream-webhook.ts, calls them in sessions, and sends results
+ * later.
+ */
 
 import { env } from "cloudflare:test"
 import { expect } from "vitest"
@@ -75,7 +78,7 @@ export function startCall(client: TestClient, id: string, args: object = { order
   client.say({ type: "send", id, content: script([toolCall("order_status", args)], [say("Done.")]) })
 }
 
-/** Lets the scripted model call the tool. Returns the segment of the call when the turn has ended. */
+/** Lets the scripted model call the tool. Returns the call's segment once the turn has ended. */
 export async function runTool(client: TestClient, id: string, args: object = { order: "7" }) {
   startCall(client, id, args)
   return toolsIn(await client.untilEnd(id))[0]

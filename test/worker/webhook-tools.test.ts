@@ -1,4 +1,7 @@
-/** webhook-tools.test.ts: webhook tools of a tenant: their settings, signed calls, results, and results that arrive later. */
+/**
+ * webhook-tools.test.ts: tests a tenant's webhook tools: settings, signed calls, results, and results that arrive
+ * later.
+ */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -22,14 +25,14 @@ import {
   untilSeen,
 } from "./webhook-helpers.ts"
 
-/** The newest message, as a reload shows it. */
+/** Returns the newest message as a reload would show it. */
 async function readNewest(id: string, tenant: string) {
   const page = await sessionOf(id, claimsOf(tenant)).readHistoryPage(claimsOf(tenant), { limit: 5 })
   if (!page.ok) throw new Error(page.fault.reason)
   return (JSON.parse(page.value.json) as HistoryPage).messages.at(-1)
 }
 
-/** The answer looks the same after a reload. */
+/** Expects that the answer looks the same after a reload. */
 async function expectReloaded(client: TestClient & { readonly id: string }, tenant: string): Promise<void> {
   expect((await readNewest(client.id, tenant))?.segments).toEqual(answerTo(client, "q1")?.segments)
 }
@@ -82,7 +85,7 @@ describe("the settings", () => {
     expect(await sendTools("tw-name", "DELETE", "/order_status")).toEqual(refusal(404, "webhook_tool_unknown"))
   })
 
-  test("[TW2] after a rotation both secrets sign, for a day", async () => {
+  test("[TW2] both secrets sign for a day after a rotation", async () => {
     const first = await putTool("tw-rotate", "tw-rotate")
     const client = await openToolSession("tw-rotate")
     const rotated = await sendTools("tw-rotate", "POST", "/order_status/secret")
@@ -117,7 +120,7 @@ describe("a call", () => {
     expect(await seenAt("tw-args")).toEqual([])
   })
 
-  test("[TW3] a service that is busy gets the same call again, with the same id", async () => {
+  test("[TW3] is sent again with the same id if the service is busy", async () => {
     await putTool("tw-busy", "tw-busy", {}, "busy")
     const tool = await runTool(await openToolSession("tw-busy"), "q1")
     expect(tool).toMatchObject({ status: "ok" })
@@ -137,7 +140,7 @@ describe("a call", () => {
     expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ status: "ok" }])
   })
 
-  test("[TW6] a session that has read an earlier rule sends nothing under a stricter one", async () => {
+  test("[TW6] a session that has read an earlier rule sends nothing if the current rule is stricter", async () => {
     await putTool("tw-strict", "tw-strict")
     const client = await openToolSession("tw-strict")
     const strict = toolBody("tw-strict", { approval: "always" })
@@ -149,7 +152,7 @@ describe("a call", () => {
 })
 
 describe("a result that arrives later", () => {
-  test("[TW5] is accepted once the service has answered 202, even twice", async () => {
+  test("[TW5] is accepted once the service has responded with 202, even if it arrives twice", async () => {
     const secret = await putTool("tw-later", "tw-later", {}, "later")
     const client = await openToolSession("tw-later")
     startCall(client, "q1")
@@ -186,7 +189,7 @@ describe("a result that arrives later", () => {
     expect(await sendResult({ path, id, secret, body: deep })).toEqual(refusal(400, "body_malformed"))
     const long = JSON.stringify({ text: "x".repeat(MAX_RESULT_BYTES) })
     expect(await sendResult({ path, id, secret, body: long })).toEqual(refusal(413, "body_too_large"))
-    // None of them has ended the call.
+    // None of these requests may have ended the call.
     expect(answerTo(client, "q1")?.status).toBe("running")
     expect((await sendResult({ path, id, secret })).status).toBe(202)
     expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ status: "ok" }])

@@ -1,4 +1,6 @@
-/** widget-access.test.ts: the sites that may show a tenant's widget: the setting, the API, sockets, media and frames. */
+/**
+ * widget-access.test.ts: tests which sites may show a tenant's widget: the setting, the API, sockets, media and frames.
+ */
 
 import * as v from "valibot"
 import { describe, expect, test } from "vitest"
@@ -72,7 +74,7 @@ describe("the setting", () => {
     expect(await call("/v1/settings", { method: "PUT", token: user, body })).toEqual(refusal(403, "scope_denied"))
   })
 
-  test("[WG1] a star stands for subdomains only", () => {
+  test("[WG1] a star matches only subdomains", () => {
     const entries = ["https://*.shop.example.com"]
     for (const origin of ["https://www.shop.example.com", "https://a.b.shop.example.com"])
       expect(isEmbedHost(entries, origin)).toBe(true)
@@ -199,7 +201,7 @@ describe("media and frames", () => {
     expect(await policyOf(await signLink(SECRET, "canvas", claims))).toContain(`frame-ancestors 'self' ${SHOP};`)
     const other = await signLink(SECRET, "canvas", { ...claims, tenant: "wg-other" })
     expect(await policyOf(other)).toContain("frame-ancestors 'self';")
-    // Nobody can make the server read a tenant's settings without a signature.
+    // Without a valid signature, nobody can make the server read a tenant's settings.
     expect(await policyOf(await signLink("x".repeat(40), "canvas", claims))).toContain("frame-ancestors 'self';")
   })
 

@@ -1,4 +1,6 @@
-/** wire.test.ts: hello, resume, fragments and refusals of a session's frames, with real workerd and SQLite. */
+/**
+ * wire.test.ts: tests the frames of a session (hello, resume, fragments and refusals), with real workerd and SQLite.
+ */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -33,7 +35,7 @@ describe("the wire", () => {
     expect(await client.untilClosed()).toMatchObject({ code: 4406 })
   })
 
-  test("[WS2] two tabs get the same seq without gaps, each with its own prev", async () => {
+  test("[WS2] two tabs get the same seqs without gaps, each with its own prev", async () => {
     const id = await freshSession()
     const [one, two] = [await connect(id), await connect(id)]
     one.say({ type: "send", id: "q1", content: WEATHER })

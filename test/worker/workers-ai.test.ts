@@ -1,4 +1,4 @@
-/** workers-ai.test.ts: models of Workers AI, with a binding whose responses come from a loopback server. */
+/** workers-ai.test.ts: tests models of Workers AI, with a binding whose responses come from a loopback server. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -12,7 +12,7 @@ const MODEL_NAME = "@cf/meta/llama"
 
 let runs = 0
 
-/** A binding that sends its requests to the loopback server. */
+/** Creates a binding that sends its requests to the loopback server. */
 function createBinding(recording: string, run: string) {
   const options: object[] = []
   const ai = {
@@ -92,12 +92,12 @@ describe("Workers AI", () => {
     expect(provider).toBe("workers-ai")
   })
 
-  test("[MO18] a response with an error status is a fault that states when to try again", async () => {
+  test("[MO18] a response with an error status is a fault that states when to retry", async () => {
     const { events } = await play("workers-ai.429")
     expect(events).toMatchObject([{ type: "fault", fault: "model_rate_limited", retry: { afterMs: 7_000 } }])
   })
 
-  test("[MO18] the binding gets the model, the messages with one text each, and the tools, but no response format", async () => {
+  test("[MO18] the binding gets the model, the messages with one string each, and the tools, but no response format", async () => {
     const schema = { type: "object", properties: { title: { type: "string" } } }
     const { seen, options } = await play("workers-ai.text", { schema })
     const { model, inputs } = (seen[0]?.body ?? {}) as {
@@ -119,7 +119,7 @@ describe("Workers AI", () => {
     await expect(play("workers-ai.text", { signal: controller.signal })).rejects.toThrow()
   })
 
-  test("[MO18] agents name models of Workers AI; without the binding or a name, the model is a fault for the log", () => {
+  test("[MO18] agents can name models of Workers AI; without the binding or a name, a fault is logged", () => {
     const { ai } = createBinding("workers-ai.text", "none")
     expect(getModelName({ MODEL: "workers-ai", MODEL_NAME, AI: ai }, "@cf/other")).toBe("@cf/other")
     expect(getModelName({ MODEL: "workers-ai", MODEL_NAME, AI: ai }, "scripted")).toBe("scripted")

@@ -221,7 +221,7 @@ function loadRest(root: ShadowRoot, router: SessionRouter): void {
   setTimeout(() => {
     void import("./conversation-styles.ts").then(({ CONVERSATION_STYLES }) => addStyles(root, CONVERSATION_STYLES))
     void deferredViews.load()
-    loadTranscript()
+    void loadTranscript()
     void import("./part-styles.ts").then(({ PART_STYLES }) => addStyles(root, PART_STYLES))
     void noticeBar.load()
     void sessionActions.load()

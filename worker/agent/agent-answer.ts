@@ -29,7 +29,9 @@ export function messageToAnswer({ parts, status, reason }: Message): AskAnswer {
   const text = cutTextWithNote(joined.trim(), MAX_AGENT_ANSWER_CHARS)
   if (status === "completed") return { ok: true, text }
   const cause = status === "failed" ? ` (${reason ?? "internal"})` : ""
-  return createFailedAnswer(`Its answer was ${status}${cause}.${text === "" ? "" : ` Its text so far: ${text}`}`)
+  return createFailedAnswer(
+    `Its answer ended with status ${status}${cause}.${text === "" ? "" : ` Its text so far: ${text}`}`,
+  )
 }
 
 export function createFailedAnswer(details: string): AskAnswer {

@@ -4,7 +4,10 @@
 
 import { createMessage, type Message } from "../../shared/protocol/message.ts"
 
-/** `id` is also the id of its exchange. `trace` is the asking turn's trace, which all turns of one question share. */
+/**
+ * Creates the message. `id` is also the id of the message's exchange. `trace` is the asking turn's trace, which all
+ * turns of one question share.
+ */
 export function createAgentMessage(
   id: string,
   text: string,

@@ -14,7 +14,7 @@ import type { ToolContext } from "../tool/tool.ts"
 import type { AgentSession } from "./agent-session.ts"
 import type { AskRequest, SessionGroup } from "../platform/rpc/session-types.ts"
 
-/** Errors: `agent_loop`, `agent_fan_out`. */
+/** Creates the question that a call asks. Errors: `agent_loop`, `agent_fan_out`. */
 export async function createAskRequest(
   { row, store, agentName }: AgentSession,
   { agent, message, mode }: AgentQuestion,
@@ -26,7 +26,7 @@ export async function createAskRequest(
   if (depth >= MAX_AGENT_DEPTH) return fail("agent_loop")
   const budget = computeBudgetShare(inboundAsk?.budget ?? MAX_AGENT_QUESTIONS, nth, mode)
   if (budget === null) return fail("agent_fan_out")
-  // The ids of an imported session group were derived from the tenant that it came from.
+  // The ids in an imported session group were derived from the tenant that exported the group.
   const to = store.agentAsks.findSessionOf(agent) ?? (await computeAgentSessionId(tenant, family, agent))
   const path = [...(inboundAsk?.path ?? []), row.id]
   if (path.includes(to)) return fail("agent_loop")
@@ -47,8 +47,8 @@ export async function createAskRequest(
 }
 
 /**
- * Returns the budget of the `nth` question of a turn; null if it may not be asked. Each question gets half of the
- * remaining budget, so that one user message leads to at most MAX_AGENT_QUESTIONS questions. A late answer begins a
+ * Returns the budget of the `nth` question of a turn; null if the question may not be asked. Each question gets half of
+ * the remaining budget, so that one user message leads to at most MAX_AGENT_QUESTIONS questions. A late answer begins a
  * turn too, so an `async` question shares its budget with that turn (SPEC AG11).
  */
 export function computeBudgetShare(budget: number, nth: number, mode: "sync" | "async"): number | null {

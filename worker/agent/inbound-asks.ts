@@ -41,7 +41,7 @@ export class InboundAsks {
   }
 
   /**
-   * Begins or queues a turn for a question. Idempotent: repeating it has no effect.
+   * Begins or queues a turn for a question. Idempotent: repeating the call has no effect.
    *
    * Errors: `agent_loop`, `agent_busy`, `agent_failed`.
    */
@@ -53,7 +53,7 @@ export class InboundAsks {
     return store.findById(request.id) === null ? this.#beginTurn(request) : succeed(null)
   }
 
-  /** Resolves with the answer when its turn has ended. */
+  /** Resolves with the answer when the question's turn has ended. */
   async waitForAnswer(id: string): Promise<AskAnswer> {
     const known = findAnswer(this.#session.store, id)
     if (known !== null) return known
@@ -98,7 +98,9 @@ export class InboundAsks {
     return mode === "sync" && turns.isActive() && (await this.#wouldDeadlock(path))
   }
 
-  /** Whether the running turn waits, perhaps through others, for one of the sessions that led to a question. */
+  /**
+   * Whether the running turn waits, directly or through other sessions, for one of the sessions that led to a question.
+   */
   async #wouldDeadlock(path: readonly string[]): Promise<boolean> {
     const { tenant, user, id: ownId } = this.#session.row
     const seen = new Set([ownId])

@@ -3,7 +3,7 @@
  *
  * tool ▶ OutboundAsks ▶ the other session (InboundAsks) ▶ answer, or later a callback, which completes the call
  * An open question has a row. The row is closed only when the answer has been applied, or when the other session has
- * been told to stop, so a restart loses neither.
+ * been told to stop, so a restart loses neither an answer nor a cancellation.
  */
 
 import { isSettled, listCalls, type ToolCall } from "../../shared/protocol/message.ts"
@@ -26,7 +26,7 @@ import { answerToMessageText, answerToToolResult, answerToToolReturn, createAskR
 import type { AgentSession } from "./agent-session.ts"
 import type { AskAnswer, AskCallback, AskRequest } from "../platform/rpc/session-types.ts"
 
-/** Maximum number of retries. The delay doubles with each one. */
+/** Maximum number of retries. The delay doubles with each retry. */
 const MAX_RETRIES = 7
 
 const TIMED_OUT = "It didn't answer within the time limit."
@@ -59,7 +59,7 @@ export class OutboundAsks {
     return await this.#askWithTimeout(request.value, context.signal).finally(() => this.#busyIds.delete(id))
   }
 
-  /** Applies a late answer. Idempotent: repeating it has no effect. */
+  /** Applies a late answer. Idempotent: repeating the call has no effect. */
   acceptCallback({ id, reply }: AskCallback): void {
     const ask = this.#rows.listOpenOutboundAsks().find((open) => open.id === id)
     const stored = ask === undefined ? null : this.#findCallMessage(ask)
@@ -80,8 +80,10 @@ export class OutboundAsks {
     }
   }
 
-  /** Begins the turns for answers that arrived while the version that asked was not active, if that version is active now
-   * (SPEC VE8). */
+  /**
+   * Begins the turns for answers that arrived while the version that asked was not active, if that version is active now
+   * (SPEC VE8).
+   */
   beginHeldTurns(): void {
     for (const { ask, answer } of this.#rows.listHeldAnswers()) {
       const stored = this.#findCallMessage(ask)
@@ -95,7 +97,7 @@ export class OutboundAsks {
     return this.#rows.listOpenOutboundAsks().flatMap(({ mode, session }) => (mode === "sync" ? [session] : []))
   }
 
-  /** Whether this session asked that question and has no answer yet. */
+  /** Whether this session asked that question and has received no answer yet. */
   isAskOpen(id: string): boolean {
     return this.#rows.listOpenOutboundAsks().some((ask) => ask.id === id)
   }
@@ -119,7 +121,7 @@ export class OutboundAsks {
       if (!(returned instanceof DeferredResult)) this.#rows.closeOutboundAsk(request.id)
       return returned
     } catch (error) {
-      // Even if our own turn was stopped, the other session must stop the turn that it began.
+      // Even if this session's turn was stopped, the other session must stop the turn that it began.
       const cancelled = this.#cancelAsk({ id: request.id, session: request.to })
       if (signal.aborted) throw error
       await cancelled
@@ -129,7 +131,9 @@ export class OutboundAsks {
     }
   }
 
-  /** Sends the question again after a failure. It has the same id in each attempt, so it takes effect once. */
+  /**
+   * Sends the question again after a failure. The question has the same id in each attempt, so it takes effect once.
+   */
   async #askWithRetries(request: AskRequest, signal: AbortSignal): Promise<ToolReturn> {
     for (let retries = 0; ; retries++) {
       try {

@@ -3,7 +3,8 @@
  * to EA5.
  *
  * turn ▶ PROGRAM QUESTION ▶ tenant object ▶ the request of a program
- * An empty answer in the rows represents the question. It waits until a program has claimed it or its time has run out.
+ * An empty answer in the rows represents the question. The question waits until a program has claimed it, or until its
+ * time has run out.
  */
 
 import { type Result, fail, succeed } from "../../shared/fault.ts"
@@ -27,7 +28,7 @@ export function findUnclaimedAnswer(store: SessionStore): StoredMessage | null {
   return store.isUnclaimed(pos) ? store.findMessageAt(pos) : null
 }
 
-/** Offers the open question, if there is one, to the programs that wait for it. Repeating it has no effect. */
+/** Offers the open question, if there is one, to the programs that wait for it. Repeating the call has no effect. */
 export async function offerQuestion(env: Env, { row, store, turns, agentName }: AgentSession): Promise<void> {
   const answer = turns.host.currentAgent().isExternal ? findUnclaimedAnswer(store) : null
   if (answer === null) return

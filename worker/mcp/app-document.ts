@@ -1,9 +1,9 @@
 /**
- * app-document.ts: the stored form of an MCP App: a line of JSON with its server and the origins that it declares, and
- * below it the document of the server. Pure.
+ * app-document.ts: the stored form of an MCP App. The first line is JSON with the app's server and the origins that the
+ * server declares; the rest is the server's document. Pure.
  *
- * The line is a part of the stored bytes, so two servers with equal documents have different files. Which of the
- * origins an app may use is decided when it is served (SPEC MA4).
+ * The line is part of the stored bytes, so two servers with equal documents have different files. Which of the origins
+ * an app may use is decided when the app is served (SPEC MA4).
  */
 
 import { APP_MIME_TYPE, MAX_APP_BYTES } from "../../shared/asset-limits.ts"
@@ -14,8 +14,8 @@ const MAX_DECLARED = 32
 const MAX_ORIGIN_CHARS = 256
 
 /**
- * `connect`: requests. `resource`: scripts, styles, fonts, images and media. These are the origins that the server
- * declares.
+ * The origins that the server declares. `connect`: for requests. `resource`: for scripts, styles, fonts, images and
+ * media.
  */
 export interface AppOrigins {
   readonly connect: readonly string[]
@@ -28,7 +28,8 @@ export interface AppDocument extends AppOrigins {
 }
 
 /**
- * Reads the answer to `resources/read`. Null if it contains no app with this URI, or if the app is too large. SPEC MA2.
+ * Reads the answer to `resources/read`. Returns null if it contains no app with this URI, or if the app is too large.
+ * SPEC MA2.
  */
 export function readAppResource(answer: unknown, server: string, uri: string): AppDocument | null {
   const contents = isJsonObject(answer) ? answer["contents"] : null
@@ -48,7 +49,7 @@ export function encodeApp({ html, ...head }: AppDocument): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify(head)}\n${html}`)
 }
 
-/** Returns null if `encodeApp` did not write the text. */
+/** Decodes a stored app. Returns null if `encodeApp` did not write the text. */
 export function decodeApp(text: string): AppDocument | null {
   const end = text.indexOf("\n")
   const head = end < 0 ? undefined : parseJson(text.slice(0, end), 4)

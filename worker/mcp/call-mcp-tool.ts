@@ -1,5 +1,6 @@
 /**
- * call-mcp-tool.ts: calls a tool of an MCP server, in the session. The tenant object decides whether it may be called.
+ * call-mcp-tool.ts: calls a tool of an MCP server, in the session. The tenant object decides whether the tool may be
+ * called.
  */
 
 import type { McpFlaw, Result } from "../../shared/fault.ts"
@@ -49,7 +50,10 @@ export async function callMcpTool(
   return data
 }
 
-/** Sends a call. Only a server of 2026-07-28 can ask the user, and only in the user's own conversation (SPEC MP30). */
+/**
+ * Sends a call. Only a server of protocol version 2026-07-28 can ask the user, and only in the user's own conversation
+ * (SPEC MP30).
+ */
 async function sendCall(
   env: Env,
   endpoint: McpEndpoint,
@@ -66,7 +70,8 @@ async function sendCall(
 }
 
 /**
- * Stores the app of the tool. Null if it has none, or if its document can't be used: the result is then shown as text.
+ * Stores the tool's app. Returns null if the tool has none or the app's document can't be used. The result is then
+ * shown as text.
  */
 async function saveApp(
   env: Env,

@@ -23,11 +23,11 @@ export interface ClientAccess {
 
 export interface ClientToken {
   readonly token: string
-  /** Null: the issuer does not say. */
+  /** Null: the issuer does not specify a lifetime. */
   readonly lifetimeMs: number | null
 }
 
-/** Longest access token, in characters. */
+/** Maximum length of an access token, in characters. */
 const MAX_TOKEN_CHARS = 8_192
 
 export async function requestClientToken(

@@ -1,5 +1,6 @@
 /**
- * create-mcp-tools.ts: creates an agent's tools that MCP servers provide. The code that calls them is loaded on demand.
+ * create-mcp-tools.ts: creates the tools that an agent gets from MCP servers. The code that calls them is loaded on
+ * demand.
  */
 
 import { type Json, parseJson } from "../../shared/json.ts"

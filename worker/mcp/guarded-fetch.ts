@@ -18,7 +18,7 @@ const MAX_MCP_REQUESTS = 12
  */
 const MAX_STREAM_LINES = 6_000
 
-/** A request or response beyond the bounds. */
+/** Thrown when a request or response exceeds a limit. */
 export class McpBoundError extends Error {
   readonly flaw: McpFlaw
 
@@ -30,9 +30,9 @@ export class McpBoundError extends Error {
 
 export interface GuardedFetch {
   readonly fetch: (input: string | URL, init?: RequestInit) => Promise<Response>
-  /** Aborted when the caller stops, and when a bound is exceeded. */
+  /** Aborted when the caller stops, and when a limit is exceeded. */
   readonly signal: AbortSignal
-  /** Returns the first bound that was exceeded; null if none was. The protocol package can hide the error. */
+  /** Returns the first limit that was exceeded; null if none was. The protocol package can hide the error. */
   readonly readFlaw: () => McpFlaw | null
 }
 
@@ -48,7 +48,7 @@ export function createGuardedFetch(address: string, env: ProviderEnv, signal: Ab
     throw new McpBoundError(because)
   }
   const send = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
-    // The package asks servers of 2025-11-25 for a stream of notifications, which nothing here reads.
+    // The package asks servers of protocol version 2025-11-25 for a stream of notifications, which nothing here reads.
     if (init.method === "GET") return new Response(null, { status: 405 })
     const url = checkProviderUrl(address, env)
     if (!url.ok || String(input) !== address) return refuse("address")
@@ -57,7 +57,7 @@ export function createGuardedFetch(address: string, env: ProviderEnv, signal: Ab
     const request = { ...init, redirect: "manual", signal: AbortSignal.any(signals) } as const
     const response = await fetch(url.value, request).catch((error: unknown) => {
       if (request.signal.aborted) throw error
-      // The protocol package would report it as a malformed response.
+      // The protocol package would report a network error as a malformed response.
       return refuse("unreachable")
     })
     if (response.status >= 300 && response.status < 400)
@@ -74,7 +74,7 @@ async function cancelAndRefuse(response: Response, refuse: () => never): Promise
   return refuse()
 }
 
-/** Passes a body on, and fails at the first byte or level beyond the bounds. An event's data is one line. */
+/** Passes a body on, and fails at the first byte or nesting level beyond the limits. An event's data is one line. */
 function guardBody(
   { body, headers }: Response,
   budget: { bytesLeft: number },

@@ -3,11 +3,12 @@
 import type { AuthorizationServer } from "oauth4webapi"
 import { fetchProviderJson, type ProviderEnv } from "../auth/issuer/provider-fetch.ts"
 
-/** Its metadata names this issuer and a token endpoint. The other fields are not validated. */
+/** Metadata that is known to name the expected issuer and a token endpoint. The other fields are not validated. */
 export type IssuerMetadata = AuthorizationServer & { readonly token_endpoint: string }
 
 /**
- * Tries the paths of RFC 8414 and of OpenID Connect. Null if there is no metadata, or if it belongs to another issuer.
+ * Fetches the metadata from the paths of RFC 8414 and of OpenID Connect. Returns null if there is no metadata, or if it
+ * belongs to another issuer.
  */
 export async function findIssuerMetadata(env: ProviderEnv, issuer: string): Promise<IssuerMetadata | null> {
   if (!URL.canParse(issuer)) return null

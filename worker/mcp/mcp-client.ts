@@ -1,7 +1,8 @@
 /**
  * mcp-client.ts: lists and calls the tools of an MCP server, with the protocol's own package. Loaded on the first call.
  *
- * Servers of 2026-07-28 need no handshake: with a stored `server/discover`, a call is one request. Others need three.
+ * Servers of protocol version 2026-07-28 need no handshake: with a stored `server/discover`, a call is one request.
+ * Calls to other servers need three.
  */
 
 import {
@@ -28,14 +29,14 @@ import { type McpResult, resultToData } from "./mcp-result.ts"
 /** Maximum number of pages of a tool list that are read. */
 const MAX_LIST_PAGES = 4
 
-/** Longest stored answer to `server/discover`, in characters. */
+/** Maximum length of a stored answer to `server/discover`, in characters. */
 const MAX_DISCOVER_CHARS = 32 * 1024
 
 export interface ToolListing {
-  /** JSON text; null for a server of 2025-11-25. */
+  /** JSON text; null for a server of protocol version 2025-11-25. */
   readonly discover: string | null
   readonly tools: readonly unknown[]
-  /** How long the list is valid, in milliseconds; null if the server does not say. */
+  /** How long the list is valid, in milliseconds; null if the server does not specify it. */
   readonly ttlMs: number | null
 }
 
@@ -79,7 +80,9 @@ export async function callServerTool(
   })
 }
 
-/** Calls a tool whose server may ask the user: a server of 2026-07-28. `reply`: the answers to what it has asked. */
+/**
+ * Calls a tool of a server that may ask the user (protocol version 2026-07-28). `reply`: the answers to its questions.
+ */
 export async function callAskingTool(
   env: ProviderEnv,
   endpoint: McpEndpoint,
@@ -95,7 +98,7 @@ export async function callAskingTool(
   return await withClient(env, endpoint, signal, run, { elicitation: { form: {} } })
 }
 
-/** Calls a tool for an app of the server, which gets the result as it is. */
+/** Calls a tool on behalf of one of the server's apps, which gets the result unchanged. */
 export async function callToolForApp(
   env: ProviderEnv,
   endpoint: McpEndpoint,
@@ -155,7 +158,7 @@ async function connectAndRun<T>(
     reconnectionOptions: NO_RECONNECTION,
   })
   const prior = toPrior(endpoint)
-  // Without `prior` the client probes the server.
+  // Without `prior`, the client probes the server.
   await client.connect(transport, prior === undefined ? { signal: guard.signal } : { signal: guard.signal, prior })
   return await run(client)
 }

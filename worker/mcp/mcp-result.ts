@@ -18,8 +18,8 @@ export interface McpResult {
 }
 
 /**
- * Converts a result. `text`: all texts. `data`: the structured content. `links`: resources. `omitted`: the kinds of
- * parts that are not text.
+ * Converts a result. `text`: all text parts. `data`: the structured content. `links`: resources. `omitted`: the kinds
+ * of parts that are not text.
  */
 export function resultToData(result: unknown): McpResult {
   const { content, structuredContent, isError } = isJsonObject(result) ? result : {}

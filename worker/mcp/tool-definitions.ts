@@ -10,7 +10,7 @@ import { readToolUi } from "./tool-ui.ts"
 import { MAX_MCP_TOOLS, type OfferedTool, REMOTE_TOOL_NAME } from "../settings/mcp-config.ts"
 
 export const MAX_DESCRIPTION_CHARS = 4_096
-/** Longest schema, as JSON text. */
+/** Maximum length of a schema as JSON text, in characters. */
 export const MAX_SCHEMA_CHARS = 16 * 1024
 const MAX_SCHEMA_DEPTH = 16
 const NAME_HASH_CHARS = 8
@@ -33,7 +33,7 @@ export async function readOfferedTools(server: string, listed: readonly unknown[
   )
 }
 
-/** Identifies the definitions of all tools. */
+/** Returns a hash that identifies the definitions of all tools. */
 export async function computeRevision(tools: readonly OfferedTool[]): Promise<string> {
   return await computeShortHash(tools.map(({ hash }) => hash).join())
 }
@@ -47,13 +47,14 @@ async function readTool(server: string, entry: unknown): Promise<OfferedTool | n
   if (schema === null) return null
   const shown = removeHidden(description)
   const ui = readToolUi(entry)
-  // Without an app, the hash is that of earlier versions, so that no tool has to be reviewed again.
+  // Without an app, the hash is the same as in earlier releases, so that no tool has to be reviewed again.
   const hash = await computeHash(JSON.stringify([name, shown, schema, ...(Object.keys(ui).length === 0 ? [] : [ui])]))
   return { name, slug: await createSlug(server, name), description: shown, schema, hash, ...ui }
 }
 
 /**
- * Returns the schema as canonical JSON text. Null if it is too large, too deep, or refers to something outside of it.
+ * Returns the schema as canonical JSON text. Returns null if the schema is too large or too deep, or refers to
+ * something outside itself.
  */
 function readSchema(value: unknown): string | null {
   if (!isJsonObject(value) || value["type"] !== "object") return null
@@ -82,7 +83,7 @@ async function createSlug(server: string, name: string): Promise<string> {
   return slug.length > MAX_TOOL_NAME_CHARS ? await createHashedSlug(server, name) : slug
 }
 
-/** Used for a name that is too long, or that equals another name once its special characters are removed. */
+/** Creates the slug of a tool whose name is too long, or equals another name once special characters are removed. */
 async function createHashedSlug(server: string, name: string): Promise<string> {
   const slug = `${server}_${name.replace(/[^\w-]/g, "_")}`.slice(0, MAX_TOOL_NAME_CHARS - NAME_HASH_CHARS - 1)
   return `${slug}_${(await computeHash(name)).slice(0, NAME_HASH_CHARS)}`

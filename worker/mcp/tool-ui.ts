@@ -3,10 +3,13 @@
 import { isJsonObject } from "../../shared/json.ts"
 import type { OfferedTool, ToolVisibility } from "../settings/mcp-config.ts"
 
-/** Longest URI of an app, in characters. */
+/** Matches the URI of an app, which has at most 256 characters. */
 const APP_URI = /^ui:\/\/[\x21-\x7e]{1,251}$/
 
-/** Anything that is not well formed counts as absent. Older servers name the app in a flat field. */
+/**
+ * Reads a tool's app and visibility. Anything that is not well formed counts as absent. Older servers name the app in a
+ * flat field.
+ */
 export function readToolUi({ _meta }: { readonly [key: string]: unknown }): Pick<OfferedTool, "app" | "visibility"> {
   if (!isJsonObject(_meta)) return {}
   const ui = isJsonObject(_meta["ui"]) ? _meta["ui"] : {}

@@ -2,9 +2,9 @@
  * user-authorization.ts: lets a user give an MCP server access to their own account, with the authorization code flow
  * and PKCE. Source: SPEC MP11-MP14.
  *
- * The administrator names the issuer, whose metadata must name it. A response must come from that issuer (RFC 9207, if
- * it supports it), and each server has its own callback URL. So no authorization server can redeem another server's
- * code. Tokens are requested for the server's URL only (RFC 8707).
+ * The administrator names the issuer, and its metadata must name the same issuer. A response must come from that issuer
+ * (RFC 9207, if the issuer supports it), and each server has its own callback URL. So no authorization server can
+ * redeem another server's code. Tokens are requested for the server's URL only (RFC 8707).
  */
 
 import * as oauth from "oauth4webapi"
@@ -15,14 +15,14 @@ import { checkProviderUrl, type ProviderEnv } from "../auth/issuer/provider-fetc
 import type { McpClient, UserTokens } from "../settings/mcp-config.ts"
 import { findIssuerMetadata, type IssuerMetadata } from "./issuer-metadata.ts"
 
-/** Longest access or refresh token, in characters. Both are sealed together (MAX_SECRET_CHARS). */
+/** Maximum length of an access or refresh token, in characters. Both are sealed together (MAX_SECRET_CHARS). */
 const MAX_TOKEN_CHARS = 8_000
 
 /** A token without an expiry is renewed after this time, in seconds. */
 const DEFAULT_LIFETIME_SECONDS = 3_600
 
 /**
- * Longest lifetime of a token, in seconds: a year. A token that can't be renewed is used until the server refuses it.
+ * Maximum lifetime of a token, in seconds: a year. A token that can't be renewed is used until the server refuses it.
  */
 const MAX_LIFETIME_SECONDS = 365 * 86_400
 
@@ -33,7 +33,10 @@ export interface AuthorizationRequest {
   readonly verifier: string
 }
 
-/** Errors: `issuer` if the metadata is missing or wrong, or if the issuer doesn't support PKCE. */
+/**
+ * Creates the URL at which the user grants access. Errors: `issuer` if the metadata is missing or wrong, or if the
+ * issuer doesn't support PKCE.
+ */
 export async function createAuthorizationRequest(
   env: ProviderEnv,
   client: McpClient,
@@ -60,7 +63,7 @@ export async function createAuthorizationRequest(
   return succeed({ url: url.href, state, verifier })
 }
 
-/** Metadata may omit the methods. */
+/** Whether the issuer supports PKCE. Metadata may omit the methods, so their absence counts as support. */
 function supportsPkce({ code_challenge_methods_supported: methods }: IssuerMetadata): boolean {
   return !Array.isArray(methods) || methods.includes("S256")
 }
@@ -96,8 +99,8 @@ export async function redeemCallback(
 }
 
 /**
- * Errors: `not_connected` if the server refuses the refresh token; `unauthorized` if it refuses our client;
- * `unreachable`; `issuer`.
+ * Renews the tokens. Errors: `not_connected` if the server refuses the refresh token; `unauthorized` if it refuses our
+ * client; `unreachable`; `issuer`.
  */
 export async function refreshTokens(
   env: ProviderEnv,
@@ -115,7 +118,8 @@ export async function refreshTokens(
 }
 
 /**
- * Asks the authorization server to end the access (RFC 7009). Fails silently: the tokens are deleted here in any case.
+ * Asks the authorization server to revoke the access (RFC 7009). Fails silently: the tokens are deleted here in any
+ * case.
  */
 export async function revokeTokens(env: ProviderEnv, client: McpClient, tokens: UserTokens): Promise<void> {
   const metadata = await findIssuerMetadata(env, client.issuer)

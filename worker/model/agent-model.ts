@@ -1,5 +1,6 @@
 /**
- * agent-model.ts: the model of an agent: one of the tenant's own, or one of the deployment's, with its fallbacks.
+ * agent-model.ts: creates an agent's model, which is one of the tenant's own or one of the deployment's, with its
+ * fallbacks.
  *
  * Source: SPEC TM4 to TM7.
  */
@@ -29,7 +30,7 @@ export interface AgentModel {
   readonly context: number | null
 }
 
-/** `own`: the agent's models that the tenant has configured. */
+/** Creates an agent's model. `own`: those of the agent's models that the tenant has configured. */
 export function createAgentModel(
   env: Env,
   log: Log,
@@ -54,7 +55,7 @@ export function createAgentModel(
   return { model: succeed(effort === undefined ? withoutEffort(model) : withEffort(model, effort)), context }
 }
 
-/** Without an effort of its agent, a message can't choose one (SPEC TM9). */
+/** Ignores a message's effort. Called if the agent's configuration has no effort (SPEC TM9). */
 function withoutEffort(model: Model): Model {
   return { ...model, stream: ({ effort: _, ...request }) => model.stream(request) }
 }
@@ -69,7 +70,7 @@ interface Caller {
   readonly agent: string
 }
 
-/** Creates a model of the tenant. Its key is read on the first call, and again after CONFIG_TRUST_MS. */
+/** Creates one of the tenant's own models. Its key is read on the first call, and again after CONFIG_TRUST_MS. */
 function createTenantModel(env: Env, log: Log, caller: Caller, config: TenantModel): Model {
   const { tenant } = caller
   const { name, provider: api, base_url: baseUrl, model: modelName, takes, effort } = config
@@ -93,7 +94,7 @@ function createTenantModel(env: Env, log: Log, caller: Caller, config: TenantMod
   return withRetries(watchKey(lazy, report), { retryMs, maxRetryAfterMs, random: Math.random, log })
 }
 
-/** Cloudflare's AI Gateway counts and limits spending by the values of this header. Source: SPEC TM10. */
+/** Creates the header by whose values Cloudflare's AI Gateway counts and limits spending. Source: SPEC TM10. */
 export function createGatewayHeaders(baseUrl: string, { tenant, agent }: Caller): Readonly<Record<string, string>> {
   const isGateway = new URL(baseUrl).hostname === "gateway.ai.cloudflare.com"
   return isGateway ? { "cf-aig-metadata": JSON.stringify({ tenant, agent }) } : {}

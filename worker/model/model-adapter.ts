@@ -42,11 +42,10 @@ export interface ModelFile {
 }
 
 /**
- * The state that a model must receive again with the next step of a turn. Opaque: only the code of its provider reads
- * it.
+ * The state that a model must receive again with the next step of a turn. Opaque: only the provider's code reads it.
  */
 export interface ProviderState {
-  /** The model that returned it. It isn't sent to any other model. */
+  /** The model that returned the state, which isn't sent to any other model. */
   readonly model: string
   readonly data: string
 }
@@ -98,7 +97,7 @@ export type ModelEvent =
   | { readonly type: "thinking_delta"; readonly delta: string }
   /** A complete call. `args` is JSON text as the model wrote it. The turn assigns the call id. */
   | { readonly type: "tool_call"; readonly name: string; readonly args: string }
-  /** At most one, before the calls of the step. It is never shown. */
+  /** The provider's state: at most one per step, before the step's calls. It is never shown. */
   | ({ readonly type: "state" } & ProviderState)
   | MeterEvent
   | { readonly type: "finish" }
@@ -115,11 +114,13 @@ export type ModelEvent =
 
 export interface Model {
   readonly name: string
-  /** The provider that runs it: its `gen_ai.provider.name` in OpenTelemetry if there is one, otherwise the host. */
+  /**
+   * The provider that runs the model: its `gen_ai.provider.name` in OpenTelemetry if there is one, otherwise the host.
+   */
   readonly provider: string
-  /** Kinds of files that it accepts whole. */
+  /** Kinds of files that the model accepts whole. */
   readonly fileKinds: FileKinds
-  /** Whether it may need a state back with the next step. Absent: no. */
+  /** Whether the model may need a state back with the next step. Absent: no. */
   readonly keepsState?: boolean
   /** Returns the built-in prices. Empty until the model's code is loaded, with its first call. */
   readonly listBuiltInPrices?: () => readonly PriceEntry[]

@@ -51,7 +51,7 @@ export function getFileKind({ kind, mime_type }: Pick<Asset, "kind" | "mime_type
   return kind === "file" && (type.startsWith("text/") || type === "application/json") ? "text" : null
 }
 
-/** Estimated tokens of a file that is included whole. The estimate is on the high side. */
+/** Estimates the tokens of a file that is included whole. The estimate is on the high side. */
 export function estimateFileTokens(asset: Asset): number {
   switch (getFileKind(asset)) {
     case "image":

@@ -15,8 +15,8 @@ import { describeFile, formatUserMessage } from "./system-prompt.ts"
 type LoadFile = NonNullable<ModelRequest["load"]>
 
 /**
- * Creates the prompt: the system prompt, then the messages, oldest first. `model` receives its own states again. Each
- * tool result contains the id of its call.
+ * Creates the prompt: the system prompt, then the messages, oldest first. `model` receives back the states that it
+ * returned. Each tool result contains the id of its call.
  */
 export async function createPrompt(
   { system, messages, load = async () => null }: Pick<ModelRequest, "system" | "messages" | "load">,
@@ -77,7 +77,10 @@ function partToPrompt(part: AssistantPart): AssistantPromptPart {
   return { type: "tool-call", toolCallId: part.call_id, toolName: part.name, input: argsToToolInput(part.args) }
 }
 
-/** Endpoints parse the arguments and fail unless they are an object, so anything else is wrapped in one. */
+/**
+ * Converts arguments to an object. Endpoints refuse arguments that aren't an object, so anything else is wrapped in
+ * one.
+ */
 function argsToToolInput(args: string): unknown {
   if (args.trim() === "") return {}
   const value = parseJson(args)

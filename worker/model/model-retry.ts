@@ -13,7 +13,7 @@ import { type Model, type ModelEvent, type ModelRequest, readStatus } from "./mo
 export interface RetryOptions {
   /** Delay before the first retry, in milliseconds. It doubles with each further retry. */
   readonly retryMs: number
-  /** Longest delay that a provider may request, in milliseconds. */
+  /** Maximum delay that a provider may request, in milliseconds. */
   readonly maxRetryAfterMs: number
   readonly random: () => number
   readonly log: Log
@@ -50,7 +50,7 @@ function describeFault(event: ModelEvent): { readonly fault?: string; readonly s
   return event.type === "fault" ? { fault: event.fault, status: readStatus(event.detail) } : {}
 }
 
-/** Delay before the next attempt, in milliseconds; null if the fault is final. */
+/** Returns the delay before the next attempt, in milliseconds; null if the fault is final. */
 function computeRetryDelayMs(
   { retry }: Extract<ModelEvent, { type: "fault" }>,
   retries: number,

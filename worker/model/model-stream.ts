@@ -73,7 +73,7 @@ type ResponseFormat = NonNullable<LanguageModelV4CallOptions["responseFormat"]>
 const createFormat = (schema: NonNullable<ModelRequest["schema"]>): ResponseFormat =>
   ({ type: "json", name: "response", schema }) as ResponseFormat
 
-/** One model call. It throws only if the request's signal is aborted. */
+/** Makes one model call. Throws only if the request's signal is aborted. */
 async function* streamModelCall(
   { model, limits, createUsageReader, providerOptions, markPrompt = keepPrompt, markTools = keepTools }: StreamedModel,
   request: ModelRequest,
@@ -99,7 +99,7 @@ async function* streamModelCall(
       { usage, model: getStateKey(model) },
       response?.headers?.["content-type"] ?? "",
     )
-    // If the upstream ends at the moment of an abort, the abort counts.
+    // If the upstream ends at the moment of an abort, the abort takes precedence.
     request.signal.throwIfAborted()
   } catch (error) {
     request.signal.throwIfAborted()

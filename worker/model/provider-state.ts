@@ -1,9 +1,9 @@
 /**
  * provider-state.ts: collects a provider's state from the stream of a step, and adds it to the next prompt.
  *
- * Anthropic signs its thinking, OpenAI encrypts it, and Google signs calls. Without these, they refuse the results of
- * the calls. The state is our own JSON around the provider's values, which are sent back byte for byte. Source: SPEC
- * MO16.
+ * Anthropic signs its thinking, OpenAI encrypts it, and Google signs calls. These providers refuse the results of calls
+ * unless they receive the signed or encrypted values again. The state is our own JSON around the provider's values,
+ * which are sent back byte for byte. Source: SPEC MO16.
  */
 
 import type { LanguageModelV4Prompt, LanguageModelV4StreamPart, SharedV4ProviderOptions } from "@ai-sdk/provider"
@@ -18,7 +18,7 @@ interface Reasoning {
 
 interface CollectedState {
   readonly reasoning: readonly Reasoning[]
-  /** By the number of the call in its step. */
+  /** The states of the step's calls, in the order of the calls. */
   readonly calls: readonly (SharedV4ProviderOptions | null)[]
 }
 

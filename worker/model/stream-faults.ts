@@ -1,4 +1,4 @@
-/** stream-faults.ts: converts the failures of a provider package to one fault each. */
+/** stream-faults.ts: converts each failure of a provider package to a fault. */
 
 import { APICallError, InvalidResponseDataError, JSONParseError, TypeValidationError } from "@ai-sdk/provider"
 import type { TurnFault } from "../../shared/fault.ts"

@@ -28,7 +28,7 @@ export function createSystemPrompt(agentPrompt: string): string {
   ].join("\n")
 }
 
-/** Follows an answer that was cut off within its text and that the user wants to continue. */
+/** The note after an answer that was cut off within its text and that the user wants to continue. */
 export const CONTINUE_NOTE =
   "[Your answer above was cut off there. Write only what follows it, as one text with it: begin with the very next word, in the same language and format. Don't repeat or comment on anything.]"
 

@@ -1,8 +1,8 @@
 /**
  * token-estimate.ts: estimates the number of tokens in text, before a model counts them. Pure.
  *
- * Four ASCII characters or three bytes of other text count as one token, so an ideograph is one token. On ordinary text
- * the error is at most a third. SUMMARY_START_SHARE leaves room for it.
+ * Four ASCII characters or three bytes of other text count as one token, so an ideograph is one token. On ordinary
+ * text, the error is at most a third. SUMMARY_START_SHARE leaves room for this error.
  */
 
 import { cutText } from "../../shared/text/cut-text.ts"
@@ -10,7 +10,9 @@ import type { ModelFile, ModelMessage, ModelRequest, ToolSpec } from "./model-ad
 import { estimateFileTokens } from "./model-files.ts"
 import { formatUserMessage } from "./system-prompt.ts"
 
-/** Cost of a code unit in twelfths of a token. A surrogate pair has four bytes in UTF-8, two per code unit. */
+/**
+ * Returns the cost of a code unit, in twelfths of a token. A surrogate pair has four bytes in UTF-8, two per code unit.
+ */
 function countTokenTwelfths(text: string, index: number): number {
   const unit = text.charCodeAt(index)
   if (unit < 0x80) return 3
@@ -59,8 +61,8 @@ function sumFileTokens(files: readonly ModelFile[] = []): number {
 const toolTokens = new WeakMap<readonly ToolSpec[], number>()
 
 /**
- * Tokens that every call uses in addition to its messages: the system prompt and the tools. Each list of tools is
- * counted once.
+ * Estimates the tokens that every call uses in addition to its messages, for the system prompt and the tools. Each list
+ * of tools is counted once.
  */
 export function estimatePromptTokens(system: string, tools: readonly ToolSpec[]): number {
   const tokens = toolTokens.get(tools) ?? estimateTokens(JSON.stringify(tools))

@@ -1,5 +1,5 @@
 /**
- * call-id.ts: ids of tool calls: `call_<position of the message>_<part>`.
+ * call-id.ts: creates and parses the ids of tool calls, which have the form `call_<message position>_<part>`.
  */
 
 /** Returns the id of the call that is part `part` of the message at position `pos`. */

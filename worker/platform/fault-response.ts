@@ -4,8 +4,8 @@ import { type Fault, faultToWire } from "../../shared/fault.ts"
 import { RATE_LIMITS, RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
 
 /**
- * Returns the response for a fault: its status, and its code and text as JSON. A temporary limit adds `Retry-After`
- * (SPEC LI2).
+ * Returns the response for a fault: its status, and its code and text as JSON. For a temporary limit, the response also
+ * has `Retry-After` (SPEC LI2).
  */
 export function faultToResponse(fault: Fault): Response {
   const { code, text, fields, status } = faultToWire(fault)

@@ -14,8 +14,8 @@ export type RegionBuckets = RegionBindings<"MEDIA">
 export type MediaEnv = RegionBuckets & { readonly ENVIRONMENT: string; readonly MEDIA: R2Bucket }
 
 /**
- * Returns the bucket of a tenant. Throws if the deployment does not serve its region, which `checkRegion` has refused
- * earlier.
+ * Returns the bucket of a tenant. Throws if the deployment does not serve the tenant's region, so callers must have
+ * called `checkRegion`.
  */
 export function mediaBucket(env: MediaEnv, tenant: string): R2Bucket {
   const bucket = findBucket(env, getRegion(tenant))
@@ -23,7 +23,7 @@ export function mediaBucket(env: MediaEnv, tenant: string): R2Bucket {
   return bucket
 }
 
-/** Whether this deployment serves the region of a tenant. Errors: `region_unavailable`. */
+/** Checks that this deployment serves a tenant's region. Errors: `region_unavailable`. */
 export function checkRegion(env: Omit<MediaEnv, "MEDIA">, tenant: string): Result<null> {
   const region = getRegion(tenant)
   return region === null || listServedRegions(env).includes(region)
@@ -33,7 +33,7 @@ export function checkRegion(env: Omit<MediaEnv, "MEDIA">, tenant: string): Resul
 
 /**
  * Returns the regions that this deployment serves. On a developer's machine, one bucket serves all regions. In
- * production that would move data out of its region.
+ * production, that would store data outside its region.
  */
 export function listServedRegions(env: Omit<MediaEnv, "MEDIA">): readonly Region[] {
   return REGIONS.filter((region) => env.ENVIRONMENT === "local" || findRegionBucket(env, "MEDIA", region) !== undefined)

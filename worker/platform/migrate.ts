@@ -1,6 +1,6 @@
 /**
- * migrate.ts: runs the numbered migrations of an object's tables. Each runs once, when the object starts or before its
- * first write.
+ * migrate.ts: runs the numbered migrations of an object's tables. Each runs once, when the object starts or before the
+ * object's first write.
  */
 
 /** Whether the object has tables. Does not write, so an object that was never used stays empty. */
@@ -38,7 +38,7 @@ export class ObjectTables {
     return hasSchema(this.#storage.sql)
   }
 
-  /** Call this before each write. */
+  /** Creates or updates the tables. Must be called before each write. */
   create(): void {
     runMigrations(this.#storage, this.#migrations)
   }

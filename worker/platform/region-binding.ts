@@ -1,5 +1,5 @@
 /**
- * region-binding.ts: the bindings of a deployment that exist once for each region, such as `MEDIA_EU`.
+ * region-binding.ts: the bindings that a deployment has once per region, such as `MEDIA_EU`.
  *
  * A bucket's jurisdiction is fixed when it is created, so each region needs a separate bucket.
  */
@@ -17,8 +17,8 @@ type Suffix = (typeof SUFFIXES)[Region]
 export type RegionBindings<Name extends string> = { readonly [key in `${Name}_${Suffix}`]?: R2Bucket }
 
 /**
- * Returns the bucket that is bound for a region; undefined if there is none. `env` contains the bindings with this
- * name.
+ * Returns the bucket that is bound for a region; undefined if there is none. `env` contains the bindings whose names
+ * begin with `name`.
  */
 export function findRegionBucket<Name extends string>(
   env: RegionBindings<Name>,

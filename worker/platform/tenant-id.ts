@@ -15,7 +15,7 @@ export type Region = (typeof REGIONS)[number]
 
 const ID_PATTERN = new RegExp(`^(?:(?:${REGIONS.join("|")})\\.)?[A-Za-z0-9_-]{1,${MAX_ID_CHARS}}$`)
 
-/** The tenant of a token: any id of version 0.1.0, or one with a region. */
+/** The tenant in a token: any id that version 0.1.0 allowed, or an id with a region. */
 export const tenantIdSchema = v.pipe(v.string(), v.regex(ID_PATTERN))
 
 /**

@@ -1,7 +1,7 @@
 /** timeout.ts: bounds how long work takes, or how long a caller waits for work that may never settle. */
 
 export interface Timeout {
-  /** Aborted with the caller's signal, or when the time is over. */
+  /** Aborted with the caller's signal, or when the time is up. */
   readonly signal: AbortSignal
   readonly hasExpired: () => boolean
   /** Must be called when the work has ended. The signal is not aborted after that. */

@@ -11,7 +11,8 @@ import type { AskAnswer, AskCallback, AskRequest, ClaimedQuestion } from "../pla
 import type { SessionOwner } from "../platform/rpc/claims.ts"
 
 /**
- * Creates the agent's session if necessary, and begins or queues a turn in it. Idempotent: repeating it has no effect.
+ * Creates the agent's session if necessary, and begins or queues a turn in it. Idempotent: repeating the call has no
+ * effect.
  */
 export async function acceptAsk(
   lifecycle: SessionLifecycle,
@@ -50,13 +51,13 @@ export function cancelAsk(lifecycle: SessionLifecycle, owner: SessionOwner, id: 
   session?.withSeqRollback(() => session.cancelTurn(id))
 }
 
-/** Returns the question that waits for a program (SPEC EA4). Errors: `turn_ended`. */
+/** Assigns the question that waits for a program to the caller, and returns it (SPEC EA4). Errors: `turn_ended`. */
 export function claimQuestion(lifecycle: SessionLifecycle, owner: SessionOwner, id: string): Result<ClaimedQuestion> {
   const session = lifecycle.findOwn(owner)
   return session === null ? fail({ reason: "turn_ended" }) : claimOpenQuestion(session, id)
 }
 
-/** Applies the late answer of an agent. Idempotent: repeating it has no effect. */
+/** Applies an agent's late answer. Idempotent: repeating the call has no effect. */
 export function acceptCallback(lifecycle: SessionLifecycle, owner: SessionOwner, callback: AskCallback): void {
   const session = lifecycle.findOwn(owner)
   session?.withSeqRollback(() => session.outboundAsks.acceptCallback(callback))

@@ -1,10 +1,10 @@
 /**
- * directory-sync.ts: keeps the entry of a session in its user's directory up to date.
+ * directory-sync.ts: keeps a session's entry in its user's directory up to date.
  *
  * The entry contains the title, the time of the last activity, and whether a turn is running. The running state is sent
  * only when it has changed. If that fails, it is sent again with the next change or alarm (SPEC DI1, DI5). The
- * session's usage report is sent with it, if there is one (SPEC MT5), and so is the text of finished turns (SPEC FT3).
- * The question that waits for a program or a service is offered at the same time (SPEC EA4, EA7).
+ * session's usage report, if there is one (SPEC MT5), and the text of finished turns (SPEC FT3) are sent with the
+ * running state. The question that waits for a program or a service is offered at the same time (SPEC EA4, EA7).
  */
 
 import { toTitle } from "../../shared/text/title.ts"
@@ -22,12 +22,13 @@ import { directoryStub } from "../platform/rpc/object-stubs.ts"
 export interface DirectorySync {
   /** Records activity at `nowMs`. An untitled session takes its title from `text`. Never rejects. */
   reportActivity(text: string, nowMs: number): Promise<void>
-  /** Cleans and stores a title (SPEC RT13). With `nowMs` 0 this does not count as activity. */
+  /** Cleans and stores a title (SPEC RT13). With `nowMs` 0, this does not count as activity. */
   renameSession(title: string, nowMs: number): Promise<void>
   /** Sends the running state and the usage report, unless the directory already has them. Never rejects. */
   syncRunningState(): Promise<void>
   /**
-   * Reports that the active path has changed below a position. Searches then no longer find the old messages below it.
+   * Reports that the active path has changed below a position. Searches then no longer find the old messages below that
+   * position.
    */
   notePathChange(fork: number): void
   /** Whether the directory may be missing the running state, a usage report or a change of the path. */
@@ -53,7 +54,7 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
       reportedRunning = (await directoryStub(env, row).recordActivity(id, nowMs, title, state)) === true ? state : null
     } catch {
       reportedRunning = null
-      // The list shows an old date until the next message.
+      // The list of sessions shows an old date until the next message.
       log("touch_failed", { id })
     }
   }
@@ -96,7 +97,10 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
   }
 }
 
-/** After a turn or an import, the text may have grown by megabytes. The next turn must not wait for the tenant. */
+/**
+ * Reports the stored bytes, and requests a title if one is due. Called after a turn or an import, in which the text may
+ * have grown by megabytes. The next turn does not wait for either.
+ */
 function handleIdle({ assetService }: LiveSession, titleGiver: TitleGiver): void {
   void assetService.syncBytes()
   titleGiver.giveTitleIfDue()
@@ -123,7 +127,7 @@ async function sendState(
     const report = store.usage.nextReport()
     if (state === sent && report === null && !feed.isPathChanged()) return sent
     const search = await feed.readNext(state)
-    // Also sent with a repetition, because the directory may not have been notified of the end of the turn.
+    // Also sent if the state is unchanged, because the directory may not have been notified of the end of the turn.
     const isUnattended = sent !== false && !state && sockets.countOpen(row.user) === 0
     const news = search === null && !isUnattended ? undefined : { search: search ?? undefined, isUnattended }
     const receipt: UsageReceipt | undefined = await directoryStub(env, row).setRunning(

@@ -2,7 +2,7 @@
  * erase-session.ts: erases everything that a session has stored: bytes in the bucket first, then rows and alarm.
  *
  * An upload in progress may write its bytes after that, and its process may end before it deletes them. So the bucket
- * is checked once more later (SPEC RT10, AS9; docs/decisions/0017-asset-rows-and-bytes.md).
+ * is checked again later (SPEC RT10, AS9; docs/decisions/0017-asset-rows-and-bytes.md).
  */
 
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
@@ -16,10 +16,12 @@ export interface ErasedSession extends SessionRef {
   readonly shares?: readonly string[]
 }
 
-/** Key of the erased session's reference, while late uploads are possible. */
+/** The key under which a reference to the erased session is stored while late uploads are possible. */
 const ERASED_SESSION_KEY = "late"
 
-/** Can be retried after a failure. `recheckAtMs`: when to run `eraseLateUploads`; null: never. */
+/**
+ * Erases the stored data. Can be retried after a failure. `recheckAtMs`: when to run `eraseLateUploads`; null: never.
+ */
 export async function eraseSessionStorage(
   storage: DurableObjectStorage,
   bucket: R2Bucket,

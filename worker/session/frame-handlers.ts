@@ -61,7 +61,7 @@ async function loadClick(session: LiveSession, frame: ClickFrame) {
   return await click.loadClick(session, frame)
 }
 
-/** Accepts a click on a card when its template is loaded. */
+/** Accepts a click on a card once the card's template is loaded. */
 async function handleClick(session: LiveSession, socket: WebSocket, frame: ClickFrame): Promise<void> {
   await handleLater(session, socket, loadClick(session, frame), (makeMessage) =>
     whenAdmitted(session, socket, frame.id, (trace) => {
@@ -80,7 +80,7 @@ export async function sendMessage(
   request: SendRequest,
   trace = createTraceId(),
 ): Promise<Result<AcceptedMessage>> {
-  // Without a socket, nothing else picks up a changed configuration.
+  // Without a socket, nothing else would pick up a changed configuration.
   await session.gate.refreshView()
   const { action } = request
   const makeMessage = action === undefined ? null : await loadClick(session, { ...request, action })
@@ -118,7 +118,7 @@ function whenAdmitted(session: LiveSession, socket: WebSocket, id: string, handl
     session.log("message_refused", { exchange: id, trace, code: admitted.fault.reason })
     sendResult(session, socket, id, admitted, trace)
   }
-  // A socket may stay open for a long time.
+  // A socket may stay open for a long time, so the configuration may have changed since it was opened.
   void session.gate.refreshView()
   const admitted = checkBudget(session, id)
   if (!(admitted instanceof Promise)) return handleChecked(admitted)
@@ -128,7 +128,7 @@ function whenAdmitted(session: LiveSession, socket: WebSocket, id: string, handl
   known.set(id, handled)
 }
 
-/** The messages of each session that wait for the directory's reply, by id. */
+/** For each session, the messages that wait for the directory's reply, by id. */
 const waiting = new WeakMap<LiveSession, Map<string, Promise<void>>>()
 
 /** Handles a frame about a message, either at once or when the message has been handled. */
@@ -149,7 +149,7 @@ async function handleLater<T>(
     const value = await awaited
     session.withSeqRollback(() => handle(value))
   } catch (error) {
-    // The client resumes and sends again.
+    // The client resumes and sends the frame again.
     log("frame_error", { type: "later", error: describeError(error) })
     session.sockets.sendFault(socket, { reason: "internal" })
   }

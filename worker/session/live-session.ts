@@ -119,7 +119,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     this.#agentView = row.agent ?? defaultAgentView()
     this.gate = createTurnGate(env, this)
     this.#agent = this.#resolveAgent()
-    // These receive objects that refer to the fields above.
+    // These parts receive objects that refer to the fields above.
     this.host = this.#createTurnHost()
     this.turns = new TurnScheduler(this.host)
     this.importer = new ImportLoader(this.#createImportParts())
@@ -205,7 +205,7 @@ export class LiveSession implements AgentSession, RevisionContext {
 
   /** Fetches the agent's configuration in the background. */
   refreshAgentLater(): void {
-    // Rejects only if the session was erased meanwhile.
+    // Rejects only if the session was erased in the meantime.
     this.#waitUntil(this.refreshAgent().catch(() => {}))
   }
 
@@ -227,7 +227,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     return cancelled
   }
 
-  /** Like `cancelTurn`. With null it stops the answer that is running. */
+  /** Like `cancelTurn`. With null, it stops the answer that is running. */
   cancelActiveTurn(exchangeId: string | null): Result<CancelledTurn> {
     const exchange_id = exchangeId ?? this.turns.activeExchangeId()
     if (exchange_id === null) return fail({ reason: "turn_ended" })
@@ -333,7 +333,7 @@ export class LiveSession implements AgentSession, RevisionContext {
         this.outboundAsks.sweepAsks()
         this.outboundAsks.beginHeldTurns()
       },
-      // In a later task: an `advance` that is running now may already have looked for work.
+      // Runs in a later task, because an `advance` that is running now may already have looked for work.
       resume: () => void setTimeout(this.advance),
       pastTurns: createPastTurns(store.findMessageAt, contextTokens, createQuoteLookup(store)),
       loadAsset: createAssetLoader(mediaBucket(env, row.tenant), row, this.log),
@@ -382,7 +382,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     return await deriveExportKey(this.#env.JWT_SECRET ?? "", tenant)
   }
 
-  /** Makes the imported transcript the active one. Every client then reads it. */
+  /** Makes the imported transcript the active one, which every client then reads. */
   async #showImport({ tip, title }: Pick<StagedFile, "tip" | "title">): Promise<void> {
     const epoch = nanoid()
     // An imported file can name any tip, so its tip is used only if there is a message at that position.

@@ -1,6 +1,6 @@
 /**
- * portable-session.ts: the calls of a session object for reading its messages, for counting a user's sockets, and for
- * the export, import and erasure of a whole tenant.
+ * portable-session.ts: the session object's calls for reading its messages, for counting a user's sockets, and for the
+ * export, import and erasure of a whole tenant.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"

@@ -71,7 +71,7 @@ export class SessionLifecycle {
 
   /**
    * Returns the session if these claims may change it. They must belong to its owner, with scope `user` and at least
-   * the role `member`. Null while the session is hidden.
+   * the role `member`. Returns null while the session is hidden.
    */
   find(claims: OwnerClaims): LiveSession | null {
     return this.#isHidden ? null : this.findOwn(claims)
@@ -82,7 +82,7 @@ export class SessionLifecycle {
     return isReadOnly(claims) ? null : this.findReadable(claims)
   }
 
-  /** Whether the session is deleted but can still be restored (SPEC OG30). */
+  /** Whether the user deleted the session but can still restore it (SPEC OG30). */
   isHidden(): boolean {
     return this.#isHidden
   }
@@ -111,7 +111,10 @@ export class SessionLifecycle {
     this.#session?.advance()
   }
 
-  /** Idempotent: repeating it has no effect. Errors: `agent_unknown`; `session_unknown` for another user's session. */
+  /**
+   * Creates the session. Repeating the call has no effect. Errors: `agent_unknown`; `session_unknown` for another
+   * user's session.
+   */
   async create(owner: SessionOwner, newSession: NewSession): Promise<Result<null>> {
     await this.#eraseInProgress?.catch(() => {})
     if (this.#session !== null) return this.#checkOwner(owner)
@@ -142,7 +145,9 @@ export class SessionLifecycle {
     }
   }
 
-  /** Creates the session of an import of a whole tenant. Repeating it has no effect. Errors: `session_unknown`. */
+  /**
+   * Creates a session from the import of a whole tenant. Repeating the call has no effect. Errors: `session_unknown`.
+   */
   async restore({ tenant, user }: SessionOwner, stored: StoredSession): Promise<Result<null>> {
     await this.#eraseInProgress?.catch(() => {})
     if (this.#session !== null) return this.#checkOwner({ tenant, user })
@@ -169,8 +174,8 @@ export class SessionLifecycle {
 
   /**
    * Stops all work, closes the sockets and erases everything stored here. The caller removes the session from the
-   * user's directory afterwards. With `withAgents`, the agent sessions that this session asked are erased too; for the
-   * user's session of a session group they always are.
+   * user's directory afterwards. With `withAgents`, the agent sessions that this session asked are erased too; if this
+   * session is the user's session of its group, they always are.
    */
   async erase(owner: SessionOwner, withAgents = false): Promise<Result<null>> {
     const session = this.findOwn(owner)
@@ -216,7 +221,7 @@ export class SessionLifecycle {
 
   /**
    * Erases a temporary session. It is removed from the directory first, so afterwards only its own alarm can find it.
-   * The next alarm is set before anything can fail, because the platform repeats a failed one only a few times.
+   * The next alarm is set before anything can fail, because the platform repeats a failed alarm only a few times.
    */
   async #eraseExpired({ row }: LiveSession): Promise<void> {
     this.#alarm.rescheduleAt(Date.now() + ERASE_RETRY_MS)
@@ -251,7 +256,7 @@ export class SessionLifecycle {
     if (this.sockets.countOpen() > 0) this.#postponeErasure()
     if (readErasureTime(session) <= Date.now()) return await this.#eraseExpired(session)
     this.sockets.closeExpired()
-    // Done first, so that the alarm fires again if anything below fails.
+    // The alarm is set first, so that it fires again if anything below fails.
     this.#alarm.rescheduleAt(
       Math.min(
         readErasureTime(session),
@@ -272,7 +277,7 @@ export class SessionLifecycle {
    */
   async #syncDirectory(directorySync: DirectorySync): Promise<void> {
     await directorySync.syncRunningState()
-    // The session can be erased meanwhile.
+    // The session may have been erased in the meantime.
     if (this.#session !== null && directorySync.isPending()) this.#alarm.armBy(Date.now() + this.#times.usageRetryMs)
   }
 
@@ -334,7 +339,7 @@ export class SessionLifecycle {
       await directoryStub(this.#env, owner).removeBytes(sessionRef.session)
       await eraseSessionStorage(this.#ctx.storage, mediaBucket(this.#env, owner.tenant), sessionRef, recheckAtMs)
     } finally {
-      // After a failure the session is opened again, so that it can be erased again.
+      // After a failure, the session is opened again, so that the erasure can be retried.
       if (isCreated(this.#ctx.storage.sql)) this.#open()
       this.#eraseInProgress = null
     }

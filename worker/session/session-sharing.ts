@@ -13,7 +13,7 @@ import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { keyToPublicId } from "../platform/session-key.ts"
 import type { LiveSession } from "./live-session.ts"
 
-/** Errors: `viewers_full`. */
+/** Shares the session with a user. Returns the entry for that user's list. Errors: `viewers_full`. */
 export function addViewer({ row, store }: LiveSession, user: string): Result<SharedSession> {
   const added = store.viewers.add(user, Date.now())
   if (!added.ok) return added
@@ -21,14 +21,14 @@ export function addViewer({ row, store }: LiveSession, user: string): Result<Sha
   return succeed({ id: keyToPublicId(row.id), owner: row.user, title, since: added.value.since })
 }
 
-/** From here on, nothing more is sent to the user. */
+/** Ends the sharing with a user. After this call, nothing more is sent to that user. */
 export function removeViewer({ store, sockets }: LiveSession, user: string): Result<null> {
   store.viewers.remove(user)
   sockets.closeViewer(user, { reason: "session_unknown" })
   return succeed(null)
 }
 
-/** Updates the title in the lists of all viewers. Never rejects: a list that missed it shows an old title. */
+/** Updates the title in the lists of all viewers. Never rejects: a list that missed the change shows an old title. */
 export async function renameForViewers(env: Env, { row, store }: LiveSession, title: string): Promise<void> {
   const { tenant, user: owner, id } = row
   const renaming = store.viewers

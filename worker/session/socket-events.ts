@@ -13,14 +13,14 @@ import { isReadOnly } from "../platform/rpc/claims.ts"
 
 /**
  * Answers a WebSocket request. The Worker has already checked the token, as it does for any request; the owner or
- * viewer is checked here. It waits for no other object (SPEC AU18).
+ * viewer is checked here. The call waits for no other object (SPEC AU18).
  */
 export function openSocket(lifecycle: SessionLifecycle, request: Request): Response {
   const claims = readClaims(request)
   const session = claims === null ? null : lifecycle.findReadable(claims)
   if (claims === null || session === null) return faultToResponse({ reason: "session_unknown" })
   const response = lifecycle.sockets.acceptSocket(claims)
-  // This writes a changed configuration, so a read-only socket leaves it to the owner's next turn.
+  // The refresh stores a changed configuration, so for a read-only socket it is left to the owner's next turn.
   if (!isReadOnly(claims)) session.refreshAgentLater()
   return response
 }
@@ -47,7 +47,7 @@ export function handleSocketMessage(lifecycle: SessionLifecycle, socket: WebSock
   try {
     session.withSeqRollback(() => handleFrame(session, socket, frame))
   } catch (error) {
-    // The client resumes and sends again.
+    // The client resumes and sends the frame again.
     log("frame_error", { type: frame.type, error: describeError(error) })
     sockets.sendFault(socket, { reason: "internal" })
   }

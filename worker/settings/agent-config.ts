@@ -17,8 +17,8 @@ const MAX_AGENT_TOOLS = 64
 const MAX_AGENT_SERVERS = 8
 
 /**
- * The name of an MCP server. No underscore, because one separates the server from the tool in the names that models
- * see.
+ * The name of an MCP server. It contains no underscore, because an underscore separates the server from the tool in the
+ * names that models see.
  */
 export const mcpNameSchema = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,19}$/))
 
@@ -35,7 +35,7 @@ export const agentSchema = v.object({
   model: v.optional(v.nullable(v.pipe(lineSchema, v.minLength(1))), null),
   /** Names of built-in tools and of webhook tools. The tenant object checks that they exist. */
   tools: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(64))), v.maxLength(MAX_AGENT_TOOLS)), []),
-  /** MCP servers of the tenant whose allowed tools the agent has. Absent: none. */
+  /** The tenant's MCP servers whose allowed tools the agent can use. Absent: none. */
   mcp_servers: v.optional(v.pipe(v.array(mcpNameSchema), v.maxLength(MAX_AGENT_SERVERS))),
   /** Models that are called, in this order, if a call of `model` fails before its first output (SPEC TM6). */
   fallbacks: v.optional(v.pipe(v.array(v.pipe(lineSchema, v.minLength(1))), v.maxLength(3))),
@@ -89,9 +89,9 @@ export interface AgentView {
   readonly mcp?: readonly McpTool[]
   /** The agent's webhook tools. Absent: none. */
   readonly webhooks?: readonly WebhookTool[]
-  /** Those of the agent's models that the tenant has configured. Without their keys. */
+  /** Those of the agent's models that the tenant has configured, without their keys. */
   readonly models?: readonly TenantModel[]
-  /** The tenant's own prices of the agent's model, if there are any. */
+  /** The tenant's own prices for the agent's models, if there are any. */
   readonly prices?: readonly PriceEntry[]
 }
 

@@ -12,7 +12,7 @@ export interface AuditEvent {
   readonly details?: Readonly<Record<string, string | number | boolean | null>>
 }
 
-/** Entries in a page of the log. */
+/** Number of entries per page of the log. */
 export const AUDIT_PAGE_ROWS = 100
 
 /** The query of `GET /v1/audit`. */
@@ -28,7 +28,7 @@ export type AuditFilter = v.InferOutput<typeof auditFilterSchema>
 
 /** The result of one step of `POST /v1/audit/verify`. */
 export interface AuditCheck {
-  /** Entries that were checked. */
+  /** Number of entries that were checked. */
   readonly rows: number
   /** The `seq` of the first bad entry; null if there is none. */
   readonly firstBad: number | null
@@ -39,7 +39,7 @@ export interface AuditCheck {
   readonly head: AuditHead
 }
 
-/** Formats a position in the log as a string, so that clients treat it as one value. */
+/** Parses a position in the log from the string that clients treat as one value. */
 const headSchema = v.pipe(
   v.string(),
   v.regex(/^\d{1,15}\.[0-9a-f]{64}$/),

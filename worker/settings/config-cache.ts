@@ -30,7 +30,7 @@ const cachedTenants = new BoundedMap<string, TenantValues>(MAX_CACHED_TENANTS)
  * once. All values of a key must have the same type. A value for which `isUsable` is false is neither cached nor
  * returned from the cache.
  *
- * Cost: a request to the tenant's object, at most once in CONFIG_TRUST_MS for each key.
+ * Cost: a request to the tenant's object, at most once per CONFIG_TRUST_MS for each key.
  */
 export async function readCachedConfig<T>(
   tenant: string,
@@ -44,7 +44,7 @@ export async function readCachedConfig<T>(
   cachedTenants.set(tenant, values)
   const fetchedAtMs = Date.now()
   const value = await fetchValue()
-  // A change of the configuration in the meantime replaces the map, and then this value may be stale.
+  // A change to the configuration in the meantime has replaced the map, and then this value may be stale.
   if (isUsable(value) && cachedTenants.get(tenant) === values) values.set(key, value, fetchedAtMs)
   return value
 }

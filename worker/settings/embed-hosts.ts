@@ -7,7 +7,7 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { isLoopbackName, isPlainOrigin } from "../platform/origin.ts"
 import { parseOrigin } from "./tenant-settings.ts"
 
-/** Maximum number of embedding sites of a tenant. All of them are part of a header. */
+/** Maximum number of embedding sites per tenant. A response header contains all of them. */
 export const MAX_EMBED_HOSTS = 20
 
 const WILDCARD = "https://*."
@@ -21,7 +21,7 @@ export function parseEmbedHost(text: string, allowsLoopback: boolean): Result<st
   if (!text.toLowerCase().startsWith(WILDCARD)) return parseOrigin(text)
   const domain = parseOrigin(`https://${text.slice(WILDCARD.length)}`)
   if (!domain.ok) return domain
-  // The policy of a frame can't contain other ports of subdomains in a form that all browsers read alike.
+  // Browsers don't agree on how a frame policy matches a wildcard with a port.
   return new URL(domain.value).port === ""
     ? succeed(domain.value.replace("https://", WILDCARD))
     : fail({ reason: "url_refused", because: "malformed" })
@@ -32,7 +32,7 @@ export function canBeEmbedHost(origin: string, allowsLoopback: boolean): boolean
   return isPlainOrigin(origin) && (origin.startsWith("https://") || (allowsLoopback && isLoopbackOrigin(origin)))
 }
 
-/** Whether one of the entries allows the origin. An entry with `*` allows its subdomains and not the domain itself. */
+/** Whether one of the entries allows the origin. An entry with `*` allows the subdomains, but not the domain itself. */
 export function isEmbedHost(entries: readonly string[], origin: string): boolean {
   return entries.some((entry) =>
     entry.startsWith(WILDCARD)

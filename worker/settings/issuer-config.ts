@@ -15,7 +15,7 @@ export const FOREIGN_USER_PREFIX = "o_"
 /** Maximum number of issuers of a tenant: enough for its own providers and for a change of provider. */
 export const MAX_ISSUERS = 10
 
-/** Longest name of a claim; names may be URLs. */
+/** Maximum length of a claim's name, in characters. Names may be URLs. */
 const MAX_CLAIM_NAME_CHARS = 128
 const MAX_AUDIENCE_CHARS = 256
 const MAX_SECRET_CHARS = 1_024
@@ -42,7 +42,7 @@ export const ISSUER_ALGORITHMS = [
 const DEFAULT_ALGORITHMS: (typeof ISSUER_ALGORITHMS)[number][] = ["RS256", "PS256", "ES256", "EdDSA"]
 const DEFAULT_ROLES: Role[] = ["admin", "member", "viewer"]
 
-/** Names of issuers are parts of URLs. */
+/** An issuer's name, which is part of URLs. */
 export const issuerNameSchema = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/))
 
 const printableSchema = (max: number) => v.pipe(v.string(), v.maxLength(max), v.regex(/^[\x21-\x7e]+$/))
@@ -91,7 +91,7 @@ export const issuerSchema = v.strictObject({
     "openid profile email",
   ),
   label: v.optional(label),
-  /** Whether signing out on the page also leads to the provider's sign-out. */
+  /** Whether signing out on the page also opens the provider's sign-out page. */
   logout: v.optional(v.boolean()),
 })
 
@@ -135,7 +135,7 @@ export interface ProviderMetadata {
   readonly end_session_endpoint?: string | undefined
 }
 
-/** The settings of an issuer for a sign-in. */
+/** The settings of an issuer that a sign-in needs. */
 export interface SignInClient {
   readonly name: string
   readonly config: IssuerConfig & { readonly client_id: string }
@@ -144,15 +144,15 @@ export interface SignInClient {
   readonly clientSecret: string | null
   /**
    * Changes when the issuer is replaced by one whose users may be different people. A sign-in ends when its generation
-   * does.
+   * is no longer current.
    */
   readonly generation: number
 }
 
 /**
- * Returns the role from a claim, which is a string or a list of strings: the highest role that it names and the issuer
- * can give. If it names none, the result is the role of a new user, so that a role ends when the provider no longer
- * sends it.
+ * Returns the role from a claim, which is a string or a list of strings: the highest role that the claim names and the
+ * issuer may grant. If there is none, returns the role of a new user, so that users lose a role that the provider no
+ * longer sends.
  */
 export function claimToRole(value: unknown, config: Pick<IssuerConfig, "roles">): Role {
   const named = Array.isArray(value) ? value : [value]
@@ -171,7 +171,7 @@ export function hasRequiredClaims(
   })
 }
 
-/** Returns the role that a user of an issuer has: at most the highest that the issuer can give. */
+/** Limits a user's role to the highest role that the issuer may grant. */
 export function limitRole(role: Role, { roles }: Pick<IssuerConfig, "roles">): Role {
   return ROLES.slice(ROLES.indexOf(role)).find((lower) => roles.includes(lower)) ?? "viewer"
 }

@@ -15,14 +15,14 @@ export interface ArchiveFile {
 }
 
 /**
- * Whether a backup was started. `recent`: the last one is not old enough. `busy`: a job is running that excludes a
+ * Whether a backup was started. `recent`: the last backup is not old enough. `busy`: a job is running that excludes a
  * backup. `none`: there is nothing to back up, or there is no bucket.
  */
 export type BackupStart = "started" | "recent" | "busy" | "none" | "too_large"
 
 /** A job as the tenant object reports it. Routes convert its fault to text. */
 export type ExportView = TenantExport<Fault>
-/** `folder`: its folder in the backup bucket. */
+/** `folder`: the backup's folder in the backup bucket. */
 export type BackupView = ExportView & { readonly folder: string }
 export type ImportView = TenantImport<Fault>
 
@@ -41,12 +41,12 @@ export interface LeavingRpc {
   startExport(tenant: string, actor: Actor): Promise<Result<ExportView>>
   listExports(): Promise<ExportView[]>
   findExport(id: string): Promise<ExportView | null>
-  /** Stops an export and deletes its files. False if there is none. */
+  /** Stops an export and deletes its files. Returns false if there is no such export. */
   removeExport(id: string, actor: Actor): Promise<boolean>
 
-  /** Starts a scheduled backup if the last one is at least `dueMs` old. */
+  /** Starts a scheduled backup if the last backup is at least `dueMs` old. */
   startBackup(tenant: string, dueMs: number): Promise<BackupStart>
-  /** Newest first. */
+  /** Lists the backups, newest first. */
   listBackups(): Promise<BackupView[]>
 
   /**
@@ -60,7 +60,7 @@ export interface LeavingRpc {
   findImportFile(id: string, n: number): Promise<ArchiveFile | null>
   /** Records an uploaded file. The last one starts the import. */
   addImportFile(id: string, n: number): Promise<ImportView | null>
-  /** Cancels an import that has not started. False if there is none. */
+  /** Cancels an import that has not started. Returns false if there is no such import. */
   removeImport(id: string, actor: Actor): Promise<boolean>
 
   /**

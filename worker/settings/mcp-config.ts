@@ -17,10 +17,10 @@ export const MAX_MCP_TOOLS = 128
 
 const MAX_HEADER_CHARS = 4_096
 
-/** Maximum number of origins that apps of a server may use. */
+/** Maximum number of origins that a server's apps may use. */
 const MAX_APP_HOSTS = 16
 
-/** Names of tools at their server. */
+/** Matches a tool's name on its server. */
 export const REMOTE_TOOL_NAME = /^[\w./-]{1,128}$/
 
 const toolNames = v.pipe(
@@ -29,7 +29,7 @@ const toolNames = v.pipe(
   v.transform((names) => [...new Set(names)]),
 )
 
-/** Headers that the connection itself uses. */
+/** Matches headers that the connection itself uses. */
 const OWN_HEADERS = /^(?:accept|connection|content-|cookie|host|mcp-|origin|te$|trailer|transfer-encoding|upgrade)/
 
 const headerName = v.pipe(
@@ -45,7 +45,7 @@ const authSchema = v.variant("type", [
   v.strictObject({
     type: v.literal("header"),
     name: v.optional(headerName, "authorization"),
-    /** Absent: keeps the stored value if the server stays at its origin. */
+    /** Absent: keeps the stored value if the server's origin stays the same. */
     value: v.optional(printable(MAX_HEADER_CHARS)),
   }),
   v.strictObject({
@@ -53,7 +53,7 @@ const authSchema = v.variant("type", [
     /** The authorization server. No other server ever receives the secret. */
     issuer: printable(MAX_URL_CHARS),
     client_id: printable(256),
-    /** Absent: keeps the stored one if the issuer stays the same. */
+    /** Absent: keeps the stored secret if the issuer stays the same. */
     client_secret: v.optional(printable(MAX_HEADER_CHARS)),
     scope: v.optional(printable(512)),
     /** `user`: each user gives access to their own account. Default: the client's own credentials, for all users. */
@@ -67,9 +67,9 @@ export const mcpServerSchema = v.strictObject({
   auth: v.optional(authSchema, { type: "none" }),
   /** The tools that agents may use. */
   tools: v.optional(toolNames, []),
-  /** Those of them that change nothing. The server's own hints are not trusted. */
+  /** Those of the allowed tools that change nothing. The server's own hints are not trusted. */
   reads: v.optional(toolNames, []),
-  /** The origins from which apps of this server may load something, if they declare them. SPEC MA4. */
+  /** The origins from which this server's apps may load something, if they declare the origin. SPEC MA4. */
   app_hosts: v.optional(v.pipe(v.array(printable(256)), v.maxLength(MAX_APP_HOSTS)), []),
   /** When a user must allow a call: always, unless the tool only reads, or never. */
   approval: v.optional(v.picklist(["always", "write", "never"]), "always"),
@@ -107,7 +107,7 @@ export interface McpClient {
   readonly resource: string
 }
 
-/** Identifies a client and the server that its tokens are for. */
+/** Identifies a client and the server for which its tokens are valid. */
 export function describeClient({ issuer, client_id, scope = "", resource }: McpClient): string {
   return JSON.stringify([issuer, client_id, scope, resource])
 }
@@ -121,9 +121,9 @@ export interface UserTokens {
   readonly expires: number
 }
 
-/** A tool as its server offers it, within bounds. */
+/** A tool as its server offers it, within the limits. */
 export interface OfferedTool {
-  /** Its name at the server. */
+  /** Its name on the server. */
   readonly name: string
   /** Its name for models: `<server>_<tool>`. */
   readonly slug: string
@@ -151,7 +151,7 @@ export type McpToolState = "ready" | "not_allowed" | "changed" | "gone"
 export interface McpServerView extends McpServerConfig {
   readonly name: string
   readonly has_secret: boolean
-  /** `2026-07-28` or later: no handshake. `2025-11-25`: one per call. */
+  /** `2026-07-28` or later: no handshake. `2025-11-25`: one handshake per call. */
   readonly protocol: "2026-07-28" | "2025-11-25"
   /** Identifies the definitions in `offered`, for a review. */
   readonly revision: string
@@ -166,7 +166,7 @@ export interface McpServerView extends McpServerConfig {
   }[]
   /** When the tools were last listed. */
   readonly fetched: number
-  /** Why the last attempt to list them failed; null if it did not. */
+  /** Why the last attempt to list the tools failed; null if it succeeded. */
   readonly flaw: McpFlaw | null
 }
 
@@ -178,13 +178,13 @@ export interface McpTool {
   readonly description: string
   /** JSON text. */
   readonly schema: string
-  /** A user must allow each call. */
+  /** Whether a user must allow each call. */
   readonly asks: boolean
-  /** Changes nothing, so that a call can be repeated after a crash. */
+  /** Whether the tool changes nothing, so that a call can be repeated after a crash. */
   readonly reads: boolean
 }
 
-/** A server in the archive of a tenant, without its secrets. */
+/** A server in a tenant's archive, without its secrets. */
 export interface ArchivedMcpServer {
   readonly name: string
   readonly config: McpServerConfig
@@ -204,7 +204,7 @@ export interface McpEndpoint {
    * The server's answer to `server/discover`, as JSON text; null for a server of 2025-11-25. Undefined: not known yet.
    */
   readonly discover?: string | null
-  /** The token belongs to a user, who can connect again if the server refuses it. */
+  /** True if the token belongs to a user, who can connect again if the server refuses the token. */
   readonly isPerUser?: boolean
   /** The app of the called tool. */
   readonly app?: string | undefined
@@ -217,7 +217,7 @@ export interface McpCall {
   readonly tool: string
   /** Whether a user was asked before this call. */
   readonly asks: boolean
-  /** The call comes from an app of the server, not from a model. */
+  /** Whether the call comes from one of the server's apps instead of a model. */
   readonly isFromApp?: boolean
 }
 
@@ -228,7 +228,7 @@ export interface McpRpc {
    * `field_invalid` for an allowed tool that the server doesn't offer.
    */
   putMcpServer(actor: Actor, name: string, input: McpServerInput): Promise<Result<McpServerView>>
-  /** Errors: `mcp_server_unknown`, `tenant_erased`. */
+  /** Removes a server. Errors: `mcp_server_unknown`, `tenant_erased`. */
   removeMcpServer(actor: Actor, name: string): Promise<Result<null>>
   /**
    * Lists the tools again, as `user` if users connect with their own accounts. Errors: `mcp_server_unknown`,
@@ -240,19 +240,19 @@ export interface McpRpc {
    * have changed since.
    */
   reviewMcpServer(actor: Actor, name: string, revision: string): Promise<Result<McpServerView>>
-  /** Errors: `mcp_server_unknown`, `mcp_refused`. */
+  /** Opens a server for a call. Errors: `mcp_server_unknown`, `mcp_refused`. */
   openMcpCall(call: McpCall): Promise<Result<McpEndpoint>>
-  /** Returns the origins that apps of a server may use; none if there is no such server. */
+  /** Returns the origins that a server's apps may use. Returns an empty list if there is no such server. */
   listMcpAppHosts(server: string): Promise<readonly string[]>
   /** Returns the servers to which a user can connect. */
   listMcpConnections(user: string): Promise<readonly McpConnection[]>
   /** Returns the client with which users connect to a server. Errors: `mcp_server_unknown`. */
   getMcpClient(name: string): Promise<Result<McpClient>>
   /**
-   * Stores what `client` has received for a user. Errors: `mcp_server_unknown` if the server was changed meanwhile;
-   * `user_unknown` if the user was suspended or removed.
+   * Stores the tokens that `client` has received for a user. Errors: `mcp_server_unknown` if the server was changed in
+   * the meantime; `user_unknown` if the user was suspended or removed.
    */
   addMcpConnection(user: string, name: string, client: McpClient, tokens: UserTokens): Promise<Result<null>>
-  /** Ends a user's connection, also at the authorization server. Errors: `mcp_server_unknown`. */
+  /** Ends a user's connection, and revokes its tokens at the authorization server. Errors: `mcp_server_unknown`. */
   removeMcpConnection(user: string, name: string): Promise<Result<null>>
 }

@@ -10,7 +10,7 @@ import type { Actor } from "../platform/rpc/actor.ts"
 /** Maximum number of models of a tenant. SPEC TM1. */
 export const MAX_TENANT_MODELS = 32
 
-/** The APIs that a model can be called with. */
+/** The APIs through which a model can be called. */
 export const MODEL_PROVIDERS = ["openai-compatible", "openai", "anthropic", "google"] as const
 
 export type ModelProvider = (typeof MODEL_PROVIDERS)[number]
@@ -23,7 +23,7 @@ export const PROVIDER_URLS: Readonly<Record<ModelProvider, string | null>> = {
   google: "https://generativelanguage.googleapis.com/v1beta",
 }
 
-/** `scripted` is the name of the built-in model. */
+/** A model's name, which must not be `scripted`, the name of the built-in model. */
 export const modelNameSchema = v.pipe(
   v.string(),
   v.regex(/^[a-z0-9][a-z0-9._-]{0,63}$/),
@@ -32,7 +32,7 @@ export const modelNameSchema = v.pipe(
 
 const lineSchema = v.pipe(v.string(), v.regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/))
 
-/** Strict: a misspelt `key` must be an error, or calls would be sent without one. */
+/** Strict: a misspelt `key` must be an error, because calls would otherwise be sent without a key. */
 export const modelSchema = v.strictObject({
   provider: v.picklist(MODEL_PROVIDERS),
   /** The provider's name for the model. */
@@ -43,7 +43,7 @@ export const modelSchema = v.strictObject({
   base_url: v.optional(v.pipe(v.string(), v.maxLength(MAX_URL_CHARS))),
   /** The kinds of files that the model accepts, besides text. */
   takes: v.optional(v.array(v.picklist(["image", "pdf", "audio", "video"])), []),
-  /** Tokens of input that one call may have. Absent: the deployment's limit. */
+  /** Maximum number of input tokens per call. Absent: the deployment's limit. */
   context: v.optional(v.pipe(v.number(), v.integer(), v.minValue(2_000), v.maxValue(10_000_000))),
   effort: v.optional(v.picklist(EFFORTS)),
   /** Its prices from today on, in USD per million tokens. Absent: the prices stay (`PUT /v1/prices`). */
@@ -61,7 +61,7 @@ export interface TenantModel extends Omit<ModelInput, "key" | "price"> {
 /** A model as the tenant object receives it, with its checked URL. */
 export type CheckedModel = Omit<ModelInput, "price"> & Pick<TenantModel, "base_url">
 
-/** The provider refused the model's key. */
+/** The provider's refusal of the model's key. */
 export interface KeyRefusal {
   /** The status of the provider's response: 401 or 403. */
   readonly status: number
@@ -81,10 +81,12 @@ export interface ModelRpc {
   listModels(): Promise<TenantModelView[]>
   /** Adds or replaces a model. Errors: `models_full`, `tenant_erased`. */
   putModel(actor: Actor, name: string, model: CheckedModel): Promise<Result<TenantModelView>>
-  /** Errors: `model_unknown`, `tenant_erased`. */
+  /** Removes a model. Errors: `model_unknown`, `tenant_erased`. */
   removeModel(actor: Actor, name: string): Promise<Result<null>>
   /** Returns the key of a model; null if it has none, or if it can't be decrypted any more. */
   getModelKey(name: string): Promise<string | null>
-  /** Records that a provider refused the key, for the administrators. Repeating it within an hour has no effect. */
+  /**
+   * Records, for the administrators, that a provider refused the key. Repeating the call within an hour has no effect.
+   */
   noteKeyRefusal(name: string, status: number): Promise<void>
 }

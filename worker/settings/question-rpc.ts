@@ -8,7 +8,7 @@ export interface OpenQuestion {
   readonly user: string
   /** The key of the session (platform/session-key.ts). */
   readonly session: string
-  /** Milliseconds since 1970. Afterwards, the answer fails. */
+  /** When the answer fails unless a program has claimed the question, in milliseconds since 1970. */
   readonly expires: number
 }
 
@@ -17,6 +17,6 @@ export interface QuestionRpc {
    * Passes a question to a waiting program, or holds it until a program requests one. Repeating the call has no effect.
    */
   offerQuestion(question: OpenQuestion): void
-  /** Returns the oldest open question of an agent. Waits for one for up to `waitMs`; null if there is none. */
+  /** Returns an agent's oldest open question. If there is none, waits up to `waitMs` for one, and then returns null. */
   takeQuestion(agent: string, waitMs: number): Promise<OpenQuestion | null>
 }

@@ -27,8 +27,9 @@ function createListSchema(max: number, parseEntry: (text: string) => Result<stri
 }
 
 /**
- * Creates the schema. All lists are replaced together. Strict: a misspelt field must be an error, or its list would
- * silently become empty. An empty list of embed_hosts is left out, as in the settings of older versions.
+ * Creates the schema. All lists are replaced together. Strict: a misspelt field must be an error, because its list
+ * would otherwise silently become empty. An empty list of embed_hosts is left out, as in the settings of older
+ * versions.
  */
 export function createSettingsSchema(allowsLoopback: boolean) {
   const parseHost = (text: string): Result<string> => parseEmbedHost(text, allowsLoopback)

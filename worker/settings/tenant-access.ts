@@ -12,8 +12,8 @@ export interface TenantAccess {
   readonly firstTokenKey: number
   readonly newestTokenKey: number
   /**
-   * When a sign-in provider was last put or removed, in milliseconds since 1970. Absent if that never happened, or if
-   * the reply comes from an earlier release.
+   * When a sign-in provider was last added, changed or removed, in milliseconds since 1970. Absent if that never
+   * happened, or if the reply comes from an earlier release.
    */
   readonly issuersChanged?: number
 }

@@ -66,7 +66,7 @@ export interface FoundUsers {
   readonly users: readonly TenantUser[]
   /** The `after` of the next page; null on the last one. */
   readonly next: string | null
-  /** Some users can't be found yet, because their names are still being indexed. */
+  /** True if some users can't be found yet, because their names are still being indexed. */
   readonly incomplete?: true
 }
 
@@ -76,7 +76,7 @@ export interface UserBytesReport {
   readonly bytes: number
   /** Increases with every report about the user. */
   readonly n: number
-  /** The bytes are already stored, so the report is applied regardless of the limit. */
+  /** True if the bytes are already stored, so that the report is applied regardless of the limit. */
   readonly isRequired: boolean
 }
 
@@ -139,9 +139,9 @@ export interface TenantRpc
   useKey(use: ApiKeyUse): Result<ApiKeyUser>
   /**
    * Registers the user for whom the API key `actor` makes a token. Returns the role of the token: `user.role`, or the
-   * stored role if it is absent. Records the user's first token of each day. Errors: `key_invalid`; `user_suspended`;
-   * `scope_denied` if the key cannot give the role, or if the user's stored role is above that of the key's creator;
-   * `tenant_leaving` for a new user of a tenant that is leaving.
+   * stored role if `user.role` is absent. Records the user's first token of each day. Errors: `key_invalid`;
+   * `user_suspended`; `scope_denied` if the key cannot give the role, or if the user's stored role is above that of the
+   * key's creator; `tenant_leaving` for a new user of a tenant that is leaving.
    */
   admitTokenUser(actor: Actor, user: NewUser): Result<Role>
   /** Returns the token keys that are accepted, newest first. */
@@ -158,14 +158,15 @@ export interface TenantRpc
   /** Finds the users whose id or name matches a query (`searchUsers`). Errors: `field_invalid`. */
   searchUsers(text: string, after: string, limit: number): Promise<Result<FoundUsers>>
   /**
-   * Changes a user's name or role. A new role ends the user's tokens.
+   * Changes a user's name or role. A new role revokes the user's tokens.
    *
    * Errors: `user_unknown`; `scope_denied` for a user or a role above the administrator's; `last_owner`;
    * `role_from_issuer` if the user's issuer determines the role.
    */
   changeUser(by: Administrator, id: string, change: UserChange): Promise<Result<TenantUser>>
   /**
-   * Suspends or restores a user. Suspending ends all of the user's tokens and sockets. Errors: those of `changeUser`.
+   * Suspends or restores a user. Suspending revokes all of the user's tokens and closes the user's sockets. Errors:
+   * those of `changeUser`.
    */
   setUserStatus(by: Administrator, id: string, status: "active" | "suspended"): Promise<Result<TenantUser>>
 
@@ -205,7 +206,7 @@ export interface TenantRpc
   /** Returns the keys for ID tokens of an issuer; null if it is not registered. */
   getSignInKeys(name: string, kid: string | null): Promise<IssuerKeys | null>
   /**
-   * Returns the settings of an issuer for a sign-in; null if it is not registered or has no client.
+   * Returns the settings of an issuer that a sign-in needs; null if the issuer is not registered or has no client.
    * `secret_unreadable`: see `getClient`.
    */
   getSignInClient(name: string): Promise<SignInClient | "secret_unreadable" | null>
@@ -215,7 +216,7 @@ export interface TenantRpc
    */
   admitSignIn(user: SignInUser): Promise<TenantUser | null>
 
-  /** Counts a user's feedback for its agent and month. */
+  /** Counts a user's feedback for the agent that answered and the month. */
   countFeedback(change: FeedbackChange): Promise<void>
   listFeedbackCounts(): Promise<FeedbackCount[]>
 }

@@ -71,7 +71,7 @@ export function findAllowListFaults({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSe
   ]
 }
 
-/** Returns the union of two sets of settings. If both say whether there are titles, the first one applies. */
+/** Returns the union of two sets of settings. If both specify whether sessions get titles, the first set applies. */
 export function mergeSettings(one: TenantSettings, other: TenantSettings): TenantSettings {
   const titles = one.titles ?? other.titles
   const embed_hosts = one.embed_hosts ?? other.embed_hosts

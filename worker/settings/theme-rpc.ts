@@ -10,7 +10,7 @@ export interface StoredLogo {
   readonly bytes: ArrayBuffer
 }
 
-/** The theme in the archive of a tenant. */
+/** The theme in a tenant's archive. */
 export interface StoredTheme {
   /** Null: the default theme. */
   readonly theme: Theme | null
@@ -18,7 +18,7 @@ export interface StoredTheme {
 }
 
 export interface ThemeRpc {
-  /** Stores nothing. */
+  /** Returns the theme. Stores nothing. */
   getTheme(): ThemeView
   /** Sets the theme; null resets it and removes the logo. Errors: `tenant_erased`. */
   setTheme(actor: Actor, theme: Theme | null): Result<ThemeView>

@@ -12,13 +12,13 @@ export interface UsageRpc {
    * Adds a batch from a user's directory. Repeating the call has no effect. Returns the new result of `getBudgetGrant`.
    */
   addUsage(user: string, batch: UsageReport): TenantGrant | null
-  /** One page of the totals for a range of days, and the total of the whole range. */
+  /** Returns one page of the totals for a range of days, and the total of the whole range. */
   readUsage(query: UsageQuery): UsagePage
   /** Returns the tenant's own prices. */
   listPrices(): readonly PriceEntry[]
   /**
    * Replaces the tenant's own prices. They apply to later calls. Errors: `tenant_erased`; `prices_changed` if
-   * `revision` is not that of the current prices.
+   * `revision` is not the revision of the current prices.
    */
   setPrices(actor: Actor, prices: readonly PriceEntry[], revision?: string): Result<readonly PriceEntry[]>
 }

@@ -15,7 +15,10 @@ export const userNameSchema = v.pipe(
   }),
 )
 
-/** The body of `PATCH /v1/users/:id`. Strict: a misspelt field must be an error, or nothing would change. */
+/**
+ * The body of `PATCH /v1/users/:id`. Strict: a misspelt field must be an error, because it would otherwise change
+ * nothing.
+ */
 export const userChangeSchema = v.strictObject({
   role: v.optional(v.picklist(ROLES)),
   name: v.optional(v.nullable(userNameSchema)),
@@ -23,7 +26,7 @@ export const userChangeSchema = v.strictObject({
 
 export type UserChange = v.InferOutput<typeof userChangeSchema>
 
-/** Users in a page of `GET /v1/users`. */
+/** Number of users per page of `GET /v1/users`. */
 export const USER_PAGE_ROWS = 100
 
 /** An id or the beginning of one. */
@@ -35,7 +38,7 @@ export const userListSchema = v.object({
   prefix: v.optional(idPartSchema, ""),
 })
 
-/** Longest `next` of a search, in characters: a key and an id, encoded. */
+/** Maximum length of a search's `next`, in characters. It encodes a key and an id. */
 const MAX_CURSOR_CHARS = 512
 
 /** The query of `GET /v1/users` with `q`. */

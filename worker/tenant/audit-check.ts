@@ -56,7 +56,7 @@ function isStored(audit: AuditRows, { seq, hash }: AuditHead): boolean {
   return row?.seq === seq && row.hash === hash
 }
 
-/** Returns the first entry that does not continue the one before it. */
+/** Returns the `seq` of the first entry that does not continue the one before it; null if there is none. */
 function findBrokenRow(rows: readonly AuditRow[], start: AuditHead): number | null {
   let { seq, hash } = start
   for (const row of rows) {

@@ -12,7 +12,7 @@ export class IssuerLoader implements AlarmSource {
     this.#host = host
   }
 
-  /** Opens the issuers for reading. Null if nothing was ever stored in the tenant object. */
+  /** Opens the issuers for reading. Returns null if nothing was ever stored in the tenant object. */
   async read(): Promise<TenantIssuers | null> {
     return this.#host.tables.exist() ? await this.#load() : null
   }

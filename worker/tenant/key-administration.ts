@@ -63,8 +63,8 @@ export class KeyAdministration {
   }
 
   /**
-   * Finds the creator of a new key. A key made with another key has that key's creator, so that both stop working when
-   * that user loses the role they need.
+   * Finds the creator of a new key. A key made with another key has that key's creator, so that both keys stop working
+   * when that user loses the required role.
    */
   #readCreator({ actor: { kind, id }, role }: Administrator, now: number): KeyCreator {
     const created_by = id === "" ? kind : `${kind}:${id}`

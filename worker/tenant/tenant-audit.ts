@@ -13,14 +13,14 @@ export class TenantAudit {
   }
 
   recordFailure(actor: Actor, event: AuditEvent): void {
-    // Anybody can name a tenant that does not exist, so nothing is stored for it.
+    // Anybody can name a tenant that does not exist, so nothing is stored for such a tenant.
     if (!this.#host.tables.exist() || this.#host.isErased()) return
     this.#host.audit.appendFailure(actor, event, Date.now())
   }
 
   list(filter: AuditFilter, limit: number): AuditPage {
     const { audit, tables } = this.#host
-    // Otherwise nobody would see how many attempts were refused until something else happens.
+    // Otherwise nobody would see the number of refused attempts until the next entry is added.
     if (tables.exist() && filter.before === undefined && !this.#host.isErased()) audit.recordOmitted(Date.now())
     return tables.exist() ? audit.list(filter, limit) : { entries: [], next: null, head: audit.start }
   }

@@ -43,7 +43,10 @@ export class TenantBudgets {
     })
   }
 
-  /** Nobody may set limits for a role above their own, or for a user with such a role. */
+  /**
+   * Whether somebody with this role may make the change. Nobody may set limits for a role above their own, or for a
+   * user with such a role.
+   */
   #mayChange(role: Role, { roles = {}, users = {} }: BudgetChange): boolean {
     const named = [
       ...Object.keys(roles),

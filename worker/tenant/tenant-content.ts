@@ -25,7 +25,8 @@ export function createTenantContent(host: TenantHost): TenantContent {
     isLastOwner: (user) => users.isLastOwner(user),
     restoreUser: (user) => {
       users.restore(user)
-      // Makes the directory of a suspended user refuse tokens. Later changes have a higher number in the audit log.
+      // Makes the directory of a suspended user refuse tokens. Later changes have higher versions, which are numbers of
+      // audit log entries.
       if (user.status === "suspended") notices.addForAlarm(user.id, 1, Date.now())
     },
     countStoredBytes: () => storedBytes.count(),
@@ -55,7 +56,9 @@ export function createTenantContent(host: TenantHost): TenantContent {
 
 type AgentRow = { name: string; config: string | null }
 
-/** These rows contain JSON that `putAgent`, `setSettings`, `setPrices` and `changeBudgets` wrote. */
+/**
+ * Reads the configuration. The rows contain JSON that `putAgent`, `setSettings`, `setPrices` and `changeBudgets` wrote.
+ */
 function readConfig(sql: SqlStorage, budgets: BudgetRows): TenantConfig {
   const agents = sql.exec<AgentRow>("SELECT name, config FROM agents ORDER BY name").toArray()
   const [settings] = sql.exec<{ config: string }>("SELECT config FROM settings").toArray()

@@ -1,6 +1,6 @@
 /**
- * tenant-host.ts: the shared base of the parts of a tenant object: its tables and the rows that several parts use, and
- * the method that runs every change.
+ * tenant-host.ts: the shared base of the parts of a tenant object. It contains the tables, the rows that several parts
+ * use, and the method that runs every change.
  */
 
 import { fail, type Result } from "../../shared/fault.ts"
@@ -70,7 +70,7 @@ export class TenantHost {
   }
 
   /**
-   * If the tenant is leaving and does not have this user, returns the user as suspended; otherwise null. Stores
+   * If the tenant is leaving and does not have this user, returns the user as suspended; otherwise returns null. Stores
    * nothing.
    */
   refuseNewUser(user: NewUser): TenantUser | null {

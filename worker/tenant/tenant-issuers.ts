@@ -35,8 +35,8 @@ import type { TenantHost } from "./tenant-host.ts"
 const METADATA_FRESH_MS = 24 * 60 * 60_000
 
 /**
- * Delay after which the users of a removed issuer are notified, in milliseconds. An isolate may accept their tokens,
- * and open sockets, for TOKEN_TRUST_MS after the change.
+ * Delay after which the users of a removed issuer are notified, in milliseconds. An isolate may accept those users'
+ * tokens and open sockets for TOKEN_TRUST_MS after the change.
  */
 const NOTICE_DELAY_MS = TOKEN_TRUST_MS + 1_000
 
@@ -103,7 +103,7 @@ export class TenantIssuers {
       const isSame = before !== null && hasSameUsers(before.config, config)
       const generation = isSame ? before.generation : change
       this.#rows.put({ name, config, secret, ...fetched.value, ...times, generation })
-      if (before !== null && !isSame) this.#endTokens(before, change, now)
+      if (before !== null && !isSame) this.#revokeTokens(before, change, now)
       return succeed(null)
     })
     await this.#releaseUnusedClaims()
@@ -112,7 +112,10 @@ export class TenantIssuers {
     return issuer === null ? fail({ reason: "issuer_unknown" }) : succeed(issuer)
   }
 
-  /** Errors: `issuer_unknown`; `scope_denied` if the issuer gives the role `owner` and the manager is not an owner. */
+  /**
+   * Removes an issuer. Errors: `issuer_unknown`; `scope_denied` if the issuer gives the role `owner` and the manager is
+   * not an owner.
+   */
   remove(manager: Administrator, name: string): Promise<Result<null>> {
     return this.#runAlone(() => this.#remove(manager, name))
   }
@@ -125,16 +128,17 @@ export class TenantIssuers {
       const now = Date.now()
       this.#rows.remove(name)
       const change = this.#host.audit.append(actor, { action: "issuer.removed", target: name }, now)
-      this.#endTokens(issuer, change, now)
+      this.#revokeTokens(issuer, change, now)
     })
     await this.#releaseUnusedClaims()
     return succeed(null)
   }
 
   /**
-   * Ends the tokens and sockets of the users of an issuer. Its sign-ins end because their generation no longer exists.
+   * Revokes the tokens and closes the sockets of an issuer's users. The issuer's sign-ins end because their generation
+   * no longer exists.
    */
-  #endTokens({ name, config }: StoredIssuer, change: number, now: number): void {
+  #revokeTokens({ name, config }: StoredIssuer, change: number, now: number): void {
     const others = this.#rows.list().filter((other) => other.name !== name && other.config.issuer !== config.issuer)
     this.#host.notices.addForIssuer(
       others.map((other) => other.name),
@@ -173,7 +177,7 @@ export class TenantIssuers {
     this.#host.scheduleAlarm()
   }
 
-  /** Returns the keys for a token of this issuer and audience. Null if they are not registered. */
+  /** Returns the keys for a token from this issuer and for this audience; null if the pair is not registered. */
   async getKeys({ issuer, audience }: IssuerClaim, kid: string | null): Promise<IssuerKeys | null> {
     const found = this.#rows.findByAudience(issuer, audience)
     return found === null ? null : await this.#loadKeys(found.name, kid)
@@ -211,8 +215,8 @@ export class TenantIssuers {
     const newUser = { id, name: name ?? undefined, issuer, role: role ?? undefined }
     const before = this.#host.users.find(id)
     const user = this.#host.refuseNewUser(newUser) ?? this.#host.users.register(newUser, Date.now())
-    // Only new sign-ins, because two whose issuers give different roles would otherwise notify each other again and
-    // again.
+    // Only for new sign-ins. Otherwise, two sign-ins whose issuers give different roles would notify each other
+    // endlessly.
     if (isNew && before !== null && before.role !== user.role) this.#announceRole(user, before.role)
     return { ...user, role: limitRole(role ?? user.role, config) }
   }

@@ -1,6 +1,6 @@
 /**
- * tenant-keys.ts: checks a tenant's API keys, and ends its token keys when they retire. key-administration.ts changes
- * them.
+ * tenant-keys.ts: checks a tenant's API keys, and revokes the tokens of a token key when the key retires. Changes to
+ * the keys are in key-administration.ts.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -16,10 +16,10 @@ import type { AlarmSource } from "./tenant-alarm.ts"
 import { FIRST_TOKEN_KEYS, TokenKeyRows } from "./rows/token-key-rows.ts"
 import type { TenantHost } from "./tenant-host.ts"
 
-/** The last use of a key is stored at most once in this time, in milliseconds. */
+/** Minimum time between two writes of a key's last use, in milliseconds. */
 const USE_INTERVAL_MS = 60_000
 
-/** The audit log records the use of a key at most once in this time, in milliseconds. */
+/** Minimum time between two audit log entries about the use of a key, in milliseconds. */
 const RECORD_INTERVAL_MS = 60 * 60_000
 
 /**
@@ -28,7 +28,7 @@ const RECORD_INTERVAL_MS = 60 * 60_000
  */
 export const MAX_RECORDED_TOKENS = 1_000
 
-/** The actions in the audit log after which a sign-in may have lost its provider. */
+/** The audit log actions after which the provider of a sign-in may no longer exist. */
 const ISSUER_CHANGES = ["issuer.put", "issuer.removed"]
 
 const DAY_MS = 24 * 60 * 60_000
@@ -67,9 +67,9 @@ export class TenantKeys implements AlarmSource {
   }
 
   /**
-   * Returns the highest stored role that users may have if a key makes tokens for them. It is not above the creator's
-   * role, or an administrator could act as an owner. If the creator's role is lowered, the key loses the former rights
-   * too.
+   * Returns the highest stored role that users may have if a key makes tokens for them. It is never above the creator's
+   * role; otherwise an administrator could act as an owner. If the creator's role is lowered, the key also loses the
+   * rights of the former role.
    *
    * Errors: `user_suspended`; `scope_denied` if one of the key's roles is above the creator's.
    */
@@ -88,9 +88,12 @@ export class TenantKeys implements AlarmSource {
     return this.#host.tables.exist() ? this.#apiKeyRows.find(id) : null
   }
 
-  /** Cost: one row read; at most one written in USE_INTERVAL_MS, and one more in RECORD_INTERVAL_MS. */
+  /**
+   * Checks a key and records its use. Cost: one row read; at most one written per USE_INTERVAL_MS, and one more per
+   * RECORD_INTERVAL_MS.
+   */
   useKey({ id, hash, address }: ApiKeyUse, now: number): Result<ApiKeyUser> {
-    // Nothing is stored for a tenant that somebody has made up, not even the attempt.
+    // Nothing is stored for a tenant that does not exist, not even the attempt.
     if (!this.#host.tables.exist()) return fail({ reason: "key_invalid" })
     const key = this.#apiKeyRows.find(id)
     if (key === null || !isSameHash(key.hash, hash)) {
@@ -158,12 +161,12 @@ export class TenantKeys implements AlarmSource {
     return this.#tokenKeyRows.findNextRetirement()
   }
 
-  /** Ends the tokens of retired token keys and closes their sockets, unless all of those tokens have expired. */
+  /** Revokes the tokens of retired token keys and closes their sockets, unless all of those tokens have expired. */
   handleAlarm(now: number): Promise<void> {
     this.#host.storage.transactionSync(() => {
       const retired = this.#tokenKeyRows.takeRetired(now)
-      // The next key has been signing since the rotation. Isolates that did not yet know of it used the old key a
-      // little longer.
+      // The next key has been signing since the rotation. Isolates that did not yet know of the rotation used the old
+      // key a little longer.
       const rotated = this.#tokenKeyRows.listAccepted(now).at(-1)?.created ?? null
       if (retired?.retires == null || rotated === null) return
       const event = { action: "token_key.retired", target: String(retired.generation) }

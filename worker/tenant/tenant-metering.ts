@@ -61,10 +61,13 @@ export class TenantMetering {
     })
   }
 
-  /** Returns the tenant's own prices of the models that an agent uses. `own`: those that the tenant has configured. */
+  /**
+   * Returns the tenant's own prices for the models that an agent uses. `own`: the models that the tenant has
+   * configured.
+   */
   listPricesOf({ model, fallbacks = [] }: Agent, own: readonly TenantModel[]): readonly PriceEntry[] {
     const names = [model, ...fallbacks].map(
-      (name) => own.find((one) => one.name === name)?.model ?? getModelName(this.#host.env, name),
+      (name) => own.find((ownModel) => ownModel.name === name)?.model ?? getModelName(this.#host.env, name),
     )
     return this.listPrices().filter((entry) => names.some((name) => matchesModel(entry, name)))
   }

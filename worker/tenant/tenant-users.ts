@@ -34,7 +34,10 @@ export class TenantUsers implements AlarmSource {
     return this.#host.tables.exist() ? this.#host.users.list(after, prefix, limit) : []
   }
 
-  /** If users have no search keys, the alarm is due at once. The platform accepts no 0. */
+  /**
+   * If there are users without search keys, the alarm is due at once. The time is 1, because the platform does not
+   * accept 0.
+   */
   nextAlarmAt(): number | null {
     return this.#host.users.lacksKeys() ? 1 : null
   }

@@ -27,7 +27,7 @@ export class UserAdministration {
   }
 
   /**
-   * Changes the name or role. A new role ends the user's tokens, so that no token keeps the old one.
+   * Changes the name or role. A new role revokes the user's tokens, so that no token keeps the old role.
    *
    * Errors: `user_unknown`, `scope_denied`, `last_owner`; `role_from_issuer` if the role would change but comes from an
    * issuer's role claim.
@@ -47,14 +47,17 @@ export class UserAdministration {
     if (isNewRole && this.#host.users.isLastOwner(before)) return fail({ reason: "last_owner" })
     if (!isNewRole && after.name === before.name) return succeed(before)
     const roles = isNewRole ? { role: after.role, before: before.role } : {}
-    // The name is personal data, and in the log it would outlive the erasure of the user.
+    // The name is personal data. In the log, it would outlive the user's erasure.
     const details = after.name === before.name ? roles : { ...roles, name_changed: true }
-    // With a new name, tokens stay valid, and the next token of each sign-in has the name.
+    // A new name leaves tokens valid. The next token of each sign-in contains the new name.
     this.#write(by, after, { action: "user.changed", target: id, details }, isNewRole ? null : 0)
     return succeed(after)
   }
 
-  /** Suspends or restores a user. Repeating it has no effect. Errors: `user_unknown`, `scope_denied`, `last_owner`. */
+  /**
+   * Suspends or restores a user. Repeating the call has no effect. Errors: `user_unknown`, `scope_denied`,
+   * `last_owner`.
+   */
   async setStatus(by: Administrator, id: string, status: "active" | "suspended"): Promise<Result<TenantUser>> {
     return await this.#notifyAfter(id, () => this.#setStatus(by, id, status))
   }

@@ -1,6 +1,6 @@
 /**
- * user-notices.ts: notifies the directories of users who were suspended or restored, have another name or role, or need
- * new tokens.
+ * user-notices.ts: notifies the directories of users who were suspended or restored, whose name or role has changed, or
+ * who need new tokens.
  *
  * A notice is a row that is written with the change and deleted when the directory has applied it. The tenant's alarm
  * sends the remaining notices again, so that no change is lost if this process ends.
@@ -21,18 +21,20 @@ export const USER_NOTICE_TABLE = `
     up_to REAL) WITHOUT ROWID;       -- ends the tokens issued up to then, in seconds since 1970; null: all
   CREATE INDEX user_notices_retry ON user_notices (retry)`
 
-/** Time in which a directory must respond, in milliseconds. Otherwise it counts as not notified. */
+/** Time limit for a directory's response, in milliseconds. After that, the directory counts as not notified. */
 const NOTICE_TIMEOUT_MS = 5_000
 
 /** Delay before a failed notice is retried, in milliseconds. */
 const NOTICE_RETRY_MS = 10_000
 
-/** Directories that are notified at the same time. */
+/** Maximum number of directories that are notified at the same time. */
 const MAX_CONCURRENT_NOTICES = 20
 
 const ADD_SQL = "INSERT INTO user_notices (user, version, retry, up_to)"
 
-/** A pending notice that ends all tokens continues to end all, because the maximum of NULL and a number is NULL. */
+/**
+ * A pending notice that revokes all tokens still revokes all of them, because the maximum of NULL and a number is NULL.
+ */
 const REPLACE_SQL = `ON CONFLICT (user) DO UPDATE SET
   version = excluded.version, retry = max(retry, excluded.retry), up_to = max(up_to, excluded.up_to)`
 
@@ -52,15 +54,15 @@ export class UserNotices {
   }
 
   /**
-   * Adds a notice, which the caller sends. `upTo`: ends only the tokens issued up to this time, in seconds since 1970;
-   * 0 ends none; null: ends all. It replaces an older notice of the same user, but still ends the tokens that the older
-   * one ends.
+   * Adds a notice, which the caller sends. `upTo`: revokes only the tokens issued up to this time, in seconds since
+   * 1970; 0 revokes none; null: revokes all. The notice replaces an older one for the same user, but still revokes the
+   * tokens that the older one revokes.
    */
   add(user: string, version: number, now: number, upTo: number | null = null): void {
     this.#sql.exec(`${ADD_SQL} VALUES (?, ?, ?, ?) ${REPLACE_SQL}`, user, version, now + NOTICE_RETRY_MS, upTo)
   }
 
-  /** Adds a notice that ends all tokens and that the alarm sends at `at`. */
+  /** Adds a notice that revokes all tokens and that the alarm sends at `at`. */
   addForAlarm(user: string, version: number, at: number): void {
     this.add(user, version, at - NOTICE_RETRY_MS)
   }
@@ -71,7 +73,7 @@ export class UserNotices {
   }
 
   /**
-   * Adds a notice for every active user; the next alarms send them. `upTo`: ends only the tokens issued up to this
+   * Adds a notice for every active user; the next alarms send them. `upTo`: revokes only the tokens issued up to this
    * time, in seconds since 1970. Cost: one row written per user.
    */
   addForAll(version: number, upTo: number | null, now: number): void {
@@ -81,8 +83,8 @@ export class UserNotices {
 
   /**
    * Adds a notice for every active user of an issuer; the alarm sends them at `at`. `others` are the names of the
-   * issuers whose users get no notice. Users whose row names no issuer get one if their id is derived from an issuer:
-   * an administrator or an API key may have added the row before their first sign-in. Cost: reads all users.
+   * issuers whose users get no notice. Users whose row names no issuer get a notice if their id is derived from an
+   * issuer: an administrator or an API key may have added the row before their first sign-in. Cost: reads all users.
    */
   addForIssuer(others: readonly string[], version: number, at: number): void {
     const sql = `${ADD_SQL} SELECT id, ?, ?, NULL FROM users

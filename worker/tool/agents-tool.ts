@@ -17,8 +17,8 @@ export interface AgentQuestion {
 export type AskAgent = (question: AgentQuestion, context: ToolContext) => Promise<ToolReturn>
 
 /**
- * Creates the tool (SPEC AG3–AG12); null without other agents. A synchronous call takes as long as the other agent, at
- * most `ms`.
+ * Creates the tool (SPEC AG3–AG12). Returns null if there are no other agents. A synchronous call takes as long as the
+ * other agent, at most `ms`.
  *
  * Errors: `{error, details, code}` with `tool_arguments`, `agent_unknown`, `agent_loop`, `agent_fan_out`, `agent_busy`,
  *         `agent_failed`.
@@ -54,7 +54,8 @@ export function createAgentsTool(peers: readonly PeerAgent[], askAgent: AskAgent
       return await askAgent({ agent, message, mode }, context)
     },
   })
-  // The model sees the names. The check leaves them to `run`, because an unknown agent has its own error code.
+  // The model sees the agents' names in the schema. `run` checks the name, because an unknown agent has its own error
+  // code.
   const properties = { ...Object(tool.parameters["properties"]), agent: { type: "string", enum: names } }
   return { ...tool, parameters: { ...tool.parameters, properties } }
 }

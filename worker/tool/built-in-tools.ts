@@ -1,7 +1,7 @@
 /**
  * built-in-tools.ts: the registry of the built-in tools.
  *
- * To add a tool, write its file, and add a line here. A tenant's agents can have it at once. Decision 0072.
+ * To add a tool, write its file and add a line here. Tenants can then give the tool to their agents. Decision 0072.
  */
 
 import type { PeerAgent } from "../settings/agent-config.ts"
@@ -32,7 +32,7 @@ export interface ToolHost {
   readonly peers: readonly PeerAgent[]
 }
 
-/** Creates a tool for a session. Null: the tool has nothing to offer there. */
+/** Creates a tool for a session. Returns null if the tool is of no use there. */
 type CreateTool = (env: ToolEnv, host: ToolHost) => UnnamedTool | null
 
 const BUILT_IN_TOOLS: ReadonlyMap<string, CreateTool> = new Map<string, CreateTool>([
@@ -53,8 +53,8 @@ const BUILT_IN_TOOLS: ReadonlyMap<string, CreateTool> = new Map<string, CreateTo
 export const BUILT_IN_TOOL_NAMES: readonly string[] = [...BUILT_IN_TOOLS.keys()]
 
 /**
- * Creates the tools of these names. Unknown names are left out: an agent keeps the names of tools that a later version
- * no longer has. With PROBE_TOOLS=on, every agent also has the probe tools.
+ * Creates the tools with these names. Unknown names are left out, because an agent's configuration keeps the names of
+ * tools that a later release has removed. With PROBE_TOOLS=on, every agent also has the probe tools.
  */
 export function createTools(env: ToolEnv, names: readonly string[], host: ToolHost): readonly Tool[] {
   const tools = names.flatMap((name) => {

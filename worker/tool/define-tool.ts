@@ -20,15 +20,15 @@ import {
 export interface ToolDeclaration<Schema extends ArgsSchema> {
   /** Tells the model what the tool does, and when to call it. */
   readonly description: string
-  /** The model sees it, and a call that doesn't match it is refused. */
+  /** The schema of the arguments. The model sees it, and a call that doesn't match it is refused. */
   readonly args: Schema
-  /** `read`: has no effect besides its result, so that its calls need not be stored before they run. */
+  /** `read`: a call has no effect besides its result, so it need not be stored before it runs. */
   readonly effects: "read" | "write"
-  /** Can be run again after a crash, because a second run has no further effect. */
+  /** Whether a call can be run again after a crash, because a second run has no further effect. */
   readonly repeatable: boolean
-  /** Whether the user must approve each call, or the given one. Default: no. */
+  /** Whether the user must approve calls: all of them, or those for which the function returns true. Default: no. */
   readonly asksApproval?: boolean | ((args: FromSchema<Schema>, knownUrls: KnownUrls) => boolean)
-  /** Its calls are left out of the model's context in later turns. Default: no. */
+  /** Whether calls are left out of the model's context in later turns. Default: no. */
   readonly ephemeral?: boolean
   /** Time limit in milliseconds, if it differs from the other tools' limit. */
   readonly ms?: number
@@ -38,12 +38,15 @@ export interface ToolDeclaration<Schema extends ArgsSchema> {
   run(args: FromSchema<Schema>, context: ToolContext): Promise<ToolReturn> | ToolReturn
 }
 
-/** The registry gives a tool its name (built-in-tools.ts). */
+/** A tool without its name, which the registry adds (built-in-tools.ts). */
 export type UnnamedTool = Omit<Tool, "name">
 
 const NO_KNOWN_URLS: KnownUrls = { has: () => false }
 
-/** Error of a call: `tool_arguments`, with the JSON Pointer of the first mismatch (SPEC TO12). */
+/**
+ * Creates the tool. A call whose arguments don't match the schema fails with `tool_arguments` and the JSON Pointer of
+ * the first mismatch (SPEC TO12).
+ */
 export function defineTool<const Schema extends ArgsSchema>(declaration: ToolDeclaration<Schema>): UnnamedTool {
   const {
     description,
@@ -55,7 +58,7 @@ export function defineTool<const Schema extends ArgsSchema>(declaration: ToolDec
     ms,
     card,
   } = declaration
-  // `ArgsSchema` is a schema without the keywords that only other schemas have.
+  // An `ArgsSchema` is a schema that uses only some of the keywords, so this cast is safe.
   const parameters = schema as unknown as Tool["parameters"]
   return {
     description,

@@ -4,7 +4,7 @@ import { defineTool } from "./define-tool.ts"
 
 const MAX_TITLE_CHARS = 120
 const MAX_TEXT_CHARS = 300
-/** The maximum number that a card shows. */
+/** Maximum number of items that a card shows. */
 const MAX_ITEMS = 100
 
 /** Creates the tool (SPEC BT3). Error: `tool_arguments`. */

@@ -3,7 +3,7 @@
 import { defineTool } from "./define-tool.ts"
 
 const MAX_LABEL_CHARS = 80
-/** A day. A countdown in an answer is for what the user waits for. */
+/** One day. A countdown in an answer is for something that the user is waiting for. */
 const MAX_SECONDS = 86_400
 
 /** Creates the tool (SPEC BT2). Error: `tool_arguments`. */

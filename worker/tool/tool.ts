@@ -1,8 +1,10 @@
 /**
  * tool.ts: the interface of a tool, and its results.
  *
- * A tool requests a card by returning `toolResult`: `<JSON>\n\n<trailer>`, where the trailer names the tag in
- * `ctx.card`. Without `ctx.card` no card can be cued, and the tool returns the plain object.
+ * A tool requests a card by returning `toolResult`: `<JSON>
+ *
+ * <trailer>`, where the trailer names the tag in `ctx.card`. Without `ctx.card`, no card can be cued, and the tool
+ * returns the plain object.
  */
 
 import { assetUrl } from "../../shared/protocol/asset-url.ts"
@@ -19,7 +21,7 @@ import type { ShippedCard } from "./cards/shipped-cards.ts"
 export interface ToolContext {
   /** The call's id. It stays the same if the call is run again, so an upstream can recognise the second run. */
   readonly call_id: string
-  /** The id of the turn that the call belongs to. */
+  /** The id of the turn to which the call belongs. */
   readonly exchange_id: string
   /** The trace of that turn. */
   readonly trace?: string | undefined
@@ -49,7 +51,7 @@ export function parseToolArgs(text: string): ToolArgs | null {
 
 type JsonObject = { readonly [key: string]: Json }
 
-/** A preliminary result, so that the turn can continue. The final one is delivered later by other means. */
+/** A preliminary result, so that the turn can continue. The final result is delivered later by other means. */
 export class DeferredResult {
   readonly result: JsonObject
 
@@ -58,7 +60,7 @@ export class DeferredResult {
   }
 }
 
-/** The tool needs an answer from the user. It runs again when the user has answered (SPEC MP30). */
+/** The tool needs an answer from the user. The call runs again when the user has answered (SPEC MP30). */
 export class InputNeeded {
   readonly input: CallInput
 
@@ -75,7 +77,7 @@ export type ToolResult = string & { readonly [TOOL_RESULT]: true }
 /**
  * Returns the data of a result, followed by the trailer, which tells the model how to present it (SPEC TO5, AG7, DR21).
  *
- * Without a tag (`card` is null) there is no trailer, and the data is returned as it is. JSON text contains no blank
+ * Without a tag (`card` is null), there is no trailer, and the data is returned as it is. JSON text contains no blank
  * line, so the data cannot be mistaken for the trailer.
  */
 export function toolResult(
@@ -100,22 +102,22 @@ export function createRefusal(code: TurnFault, details: string): JsonObject {
 }
 
 export interface Tool extends ToolSpec {
-  /** Can be run again after a crash, because a second run has no further effect. */
+  /** Whether a call can be run again after a crash, because a second run has no further effect. */
   readonly repeatable: boolean
-  /** Has no effect besides its result, so that its calls need not be stored before they run. Default: no. */
+  /** Whether a call has no effect besides its result, so that it need not be stored before it runs. Default: no. */
   readonly readsOnly?: boolean
-  /** Its calls stay in the transcript, but are left out of the model's context in later turns. */
+  /** Whether calls, which stay in the transcript, are left out of the model's context in later turns. */
   readonly ephemeral: boolean
   /** Time limit in milliseconds, if it differs from the other tools' limit. */
   readonly ms?: number
   /**
-   * What shows its results: a component of the page with the tool's name, or a shipped template
+   * What shows the tool's results: a component of the page with the tool's name, or a shipped template
    * (shared/card/templates). Default: nothing, unless the tenant has a card for the tool.
    */
   readonly card?: "component" | ShippedCard
   /**
    * Whether the user must approve this call before it runs. Default: no. Without `knownUrls`, no URL counts as known.
-   * Undefined for tools whose calls never need approval; agents that are asked have only such tools.
+   * Undefined for tools whose calls never need approval. Agents that answer other agents have only such tools.
    */
   readonly needsApproval?: (args: ToolArgs, knownUrls?: KnownUrls) => boolean
   /** Runs the tool. An exception is always a bug. Refusals and upstream faults are results (`{error, details}`). */
@@ -143,8 +145,8 @@ export function createMediaTrailer({ id, kind, voice }: Asset): string {
 }
 
 /**
- * Creates the trailer of a tool that saved a document. Only the `[embed]` line shows it. The data also contains its
- * `ref`.
+ * Creates the trailer of a tool that saved a document. The document is shown only where the answer contains the
+ * `[embed]` line. The data also contains the document's `ref`.
  */
 export function createEmbedTrailer(ref: string, title: string, height: number): string {
   // Remove characters that could end the directive or start a span tag.

@@ -26,7 +26,10 @@ export interface MessageIngress {
   readonly maxMessageTokens: () => number
 }
 
-/** `made`: the click that the message represents, with its call. The caller has written its text. */
+/**
+ * `made`: the click that the message represents, with the call that it makes. The caller has already written the
+ * message's text.
+ */
 export interface AcceptRequest extends SendRequest {
   readonly made?: CardAction
 }
@@ -48,7 +51,7 @@ export function acceptMessage(
   const known = store.findById(id)
   if (known !== null && known.role !== "user") return fail({ reason: "frame_invalid", field: "id" })
   if (known !== null) return succeed({ id, seq: known.seq, duplicate: true })
-  // An external answer uses the id for its exchange, and two turns must not share one.
+  // An external answer may use the id for its exchange, and two turns must not share an exchange id.
   if (store.findExternalAnswerPos(id) !== null) return fail({ reason: "frame_invalid", field: "id" })
   const attachments = resolveAttachments(assets, ids)
   if (!attachments.ok) return attachments
@@ -83,7 +86,7 @@ function resolveAttachments(assets: MessageIngress["assets"], ids: readonly stri
   return found.length < ids.length ? fail({ reason: "attachment_unknown" }) : succeed(found)
 }
 
-/** Returns the text to derive a title from: the message's own, or else the name of its first attachment. */
+/** Returns the text from which a title is derived: the message's own text, or else the name of its first attachment. */
 export function pickTitleText(
   assets: MessageIngress["assets"],
   { content, attachments }: Omit<SendRequest, "id">,
@@ -100,7 +103,7 @@ export function findContentFault(content: string, maxTokens: number, hasAttachme
   return estimateTokens(content) > maxTokens ? { reason: "context_exceeded", max: maxTokens } : null
 }
 
-/** Shortens text from an agent or a tool, with a note, if it exceeds the limits of a message. */
+/** Shortens text from an agent or a tool if it exceeds the limits of a message, and adds a note. */
 export function truncateMessage(text: string, maxTokens: number): string {
   if (text.trim() === "") return "(The answer was empty.)"
   if (findContentFault(text, maxTokens) === null) return text

@@ -49,7 +49,7 @@ export async function advanceTurn(host: TurnHost, run: TurnRun): Promise<void> {
   }
   for (;;) {
     if (run.failure !== null) throw run.failure
-    // The code that aborted the run has written its end, or the session is erased.
+    // The code that aborted the run has already written the run's end, or the session has been erased.
     if (run.abort.signal.aborted) return
     recordFirstCall(run)
     const action = decideNextAction(run.recorder.currentMessage(), processState)
@@ -66,9 +66,9 @@ export async function advanceTurn(host: TurnHost, run: TurnRun): Promise<void> {
         break
       case "wait":
         if (run.inFlight.size > 0) await run.notifier.waitForNotify()
-        // Only the user can continue the turn. It is stored, so this process may sleep.
+        // Only the user can continue the turn. The turn is stored, so this process may sleep.
         else if (host.store.countQueued("person") === 0) return
-        // A user who sends another message instead has declined.
+        // By sending another message instead, the user has declined.
         else applyEvents(host, run, dismissWaiting(host, run.recorder.currentMessage()))
         break
     }
@@ -76,8 +76,8 @@ export async function advanceTurn(host: TurnHost, run: TurnRun): Promise<void> {
 }
 
 /**
- * Records the call of a click, which is then dispatched like a call of the model. Until that write, a restart records
- * it again.
+ * Records the call that a click makes. It is then dispatched like a call that the model makes. If the process restarts
+ * before the call is stored, the call is recorded again.
  */
 function recordFirstCall(run: TurnRun): void {
   const { firstCall, recorder } = run
@@ -96,7 +96,7 @@ function needsApproval({ store }: TurnHost, run: TurnRun, call: ToolCall): boole
 /** Starts the pending calls of a step in parallel, and requests approval for those that need it. */
 function dispatchCalls(host: TurnHost, run: TurnRun, calls: readonly ToolCall[], toApprove: readonly ToolCall[]): void {
   const { recorder, channel } = run
-  // Ordinals exist on the user's channel only: elsewhere tools get no card tags (SPEC TU2).
+  // Ordinals exist only on the user's channel. On the others, tools get no card tags (SPEC TU2).
   const ordinals = channel === "user" ? assignOrdinals(recorder.currentMessage(), calls) : []
   for (const { call_id } of toApprove) recorder.feed({ type: "tool_approval", call_id, approval: "asked" })
   for (const call of calls) {

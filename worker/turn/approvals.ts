@@ -1,5 +1,5 @@
 /**
- * approvals.ts: the user's decision to allow or deny a tool call, and answers to what calls ask.
+ * approvals.ts: the user's decisions to allow or deny tool calls, and the user's answers to what calls ask.
  *
  * A call that waits for the user waits in the database, so no process has to stay awake for it.
  */
@@ -13,7 +13,7 @@ import { readNewestMessage } from "./turn-recovery.ts"
 import { type ActiveTurn, applyEvents, type TurnHost } from "./turn-run.ts"
 
 /**
- * Allows or denies one call. The first decision counts, and repeating it has no effect. Returns the seq of its write.
+ * Allows or denies one call. Only the first decision counts; repeating it has no effect. Returns the seq of its write.
  */
 export function decideApproval(turn: ActiveTurn, call_id: string, decision: "allow" | "deny"): Result<number> {
   const [stored, call] = findCall(turn.host, call_id)
@@ -34,14 +34,16 @@ export function allowPendingCalls(turn: ActiveTurn, tool: string): void {
     applyDecision(turn, () => waiting.map(({ call_id }) => ({ type: "tool_approval", call_id, approval: "allowed" })))
 }
 
-/** Ends the wait of all calls, because the user did something else, or time has run out. */
+/**
+ * Ends the wait of all calls that wait for the user, because the user did something else or the time limit was reached.
+ */
 export function dismissWaitingCalls(turn: ActiveTurn): void {
   applyDecision(turn, (message) => dismissWaiting(turn.host, message))
 }
 
 /**
- * Returns the events that deny each call that waits for approval, and run each call that asks again, with `cancel` as
- * its answer.
+ * Returns the events for all calls that wait for the user. A call that waits for approval is denied. A call that has
+ * asked a question is run again, with `cancel` as the answer.
  */
 export function dismissWaiting({ store }: TurnHost, message: Message): TurnEvent[] {
   return listCalls(message).flatMap((call): TurnEvent[] => {
@@ -54,7 +56,7 @@ export function dismissWaiting({ store }: TurnHost, message: Message): TurnEvent
 }
 
 /**
- * Writes decisions or answers of the user. `decide` gets the message as clients see it, and returns the events. The
+ * Writes the user's decisions or answers. `decide` gets the message as clients see it, and returns the events. The
  * caller then advances the turn.
  */
 export function applyDecision(turn: ActiveTurn, decide: (message: Message) => readonly TurnEvent[]): void {

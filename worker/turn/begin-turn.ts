@@ -17,7 +17,7 @@ export interface BegunTurn {
 
 /**
  * Stores and sends a message and its empty answer.
- * `queueNumber` is its number in the queue, from which it is removed; null if it was not queued.
+ * `queueNumber` is the message's number in the queue, from which it is removed; null if the message was not queued.
  */
 export function beginTurn(host: TurnHost, user: Message, queueNumber: number | null = null): BegunTurn {
   const { store, sockets } = host
@@ -42,8 +42,8 @@ export function beginTurn(host: TurnHost, user: Message, queueNumber: number | n
 }
 
 /**
- * Returns the tag of an answer. The answer to another agent's question is sent to that agent. The answer to an agent's
- * late answer is for the user.
+ * Returns the agent tag of an answer. The answer to another agent's question is sent to that agent. The answer to an
+ * agent's late answer is shown to the user.
  */
 function toAnswerTag(questionTag: AgentTag | null): AgentTag | null {
   return questionTag === null || questionTag.call_id !== undefined ? null : { ...questionTag, direction: "sent" }
@@ -56,8 +56,8 @@ export function insertAnswer({ store }: TurnHost, answer: StoredMessage, isPathO
 }
 
 /**
- * Creates an answer without parts. It takes the next seq, so the caller must store it before taking another seq. The
- * answer of an external agent has to be claimed by a program before its deadline.
+ * Creates an answer without parts. It takes the next seq, so the caller must store it before taking another seq. A
+ * program has to claim the answer of an external agent before the deadline.
  */
 export function createEmptyAnswer(
   host: TurnHost,
@@ -71,7 +71,7 @@ export function createEmptyAnswer(
   return { ...position, seq: host.nextSeq(), deadline: now + limitMs, message }
 }
 
-/** Begins the turn of the oldest queued message; null if the queue is empty. */
+/** Begins the turn of the oldest queued message. Returns null if the queue is empty. */
 export function beginNextQueued(host: TurnHost): BegunTurn | null {
   const next = host.store.findNextQueued()
   return next === null ? null : beginTurn(host, { ...next.message, status: "completed" }, next.n)
@@ -95,7 +95,7 @@ function recordAction({ store }: TurnHost, { action, id }: Message): void {
   if (action !== undefined) store.cardActions.put(action, id)
 }
 
-/** Withdraws a queued message. Repeating it has no effect. Returns the seq of its write. */
+/** Withdraws a queued message. Repeating the call has no effect. Returns the seq of its write. */
 export function withdrawQueued({ store, sockets, nextSeq }: TurnHost, id: string): Result<number> {
   const found = store.findById(id)
   if (found === null) return fail({ reason: "message_unknown" })

@@ -17,7 +17,8 @@ import type { SummaryPlan } from "./summary/request-summary.ts"
 import { publishChanges, type TurnHost, type TurnRun } from "./turn-run.ts"
 
 /**
- * Decides whether the turns before an answer nearly fill `budget` tokens, and which of them to summarise. Null: none.
+ * Decides whether the turns before an answer nearly fill `budget` tokens, and which of them to summarise. Returns null
+ * if there are none.
  *
  * Reads turns, newest first, back to the last summary, or until MAX_BUDGETS_READ is exceeded.
  */
@@ -47,12 +48,15 @@ export function planSummary(
   return { messages: fitTurns(oldTurns, messageTokens), previous, upto: newest.newestPos }
 }
 
-/** Budgets to read back while looking for the last summary. If earlier summaries failed, older turns are left out. */
+/**
+ * How far to read back for the last summary, as a multiple of the token budget. If earlier summaries failed, older
+ * turns are left out.
+ */
 const MAX_BUDGETS_READ = 4
 
 /**
- * Returns the newest whole turns that fit, oldest first. The newest one is always included, if necessary with cut
- * results.
+ * Returns the newest whole turns that fit, oldest first. The newest turn is always included, with shortened results if
+ * necessary.
  */
 function fitTurns(newestFirst: readonly PastTurn[], maxTokens: number): ModelMessage[] {
   const fitting: (readonly ModelMessage[])[] = []

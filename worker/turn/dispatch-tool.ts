@@ -3,8 +3,8 @@
  *
  * call → DISPATCH → tool_result, or tool_input if the tool asks the user
  * Only this file gives a tool its card tag (on channel `user` only) and decides whether the result cues a card and
- * which stored assets it attaches to the answer. A tool that throws, hangs or returns too much is a failed call, not a
- * failed turn (SPEC TU7).
+ * which stored assets it attaches to the answer. If a tool throws, hangs or returns too much, the call fails, but not
+ * the turn (SPEC TU7).
  */
 
 import * as v from "valibot"
@@ -37,10 +37,15 @@ import {
 import type { ShippedCard } from "../tool/cards/shipped-cards.ts"
 
 type ToolResultEvent = Extract<TurnEvent, { type: "tool_result" }>
-/** The end of a run of a call: its result, or what it asks the user before it can run again. */
+/**
+ * How the run of a call ends: with a result, or with a question that the user must answer before the call runs again.
+ */
 type RunEvent = ToolResultEvent | InputEvent
 
-/** `shipped`: the template that the tool declares. */
+/**
+ * Finds the version of the card that shows a result (`hits@<revision>`); null if there is none. `shipped`: the template
+ * that the tool declares.
+ */
 export type FindCard = (
   tool: string,
   data: { readonly [key: string]: Json },
@@ -63,7 +68,7 @@ export interface ToolDispatch {
   readonly toolMs: number
   /** Receives the tool's output while it runs. */
   readonly onOutput: (delta: string) => void
-  /** Finds the template of a result's card (`hits@<revision>`); null if it has none. Absent: no tool has one. */
+  /** Finds the card that shows a result. Absent: no tool has a card with a template. */
   readonly findCard?: FindCard
   /** Stores the files that the tool makes. */
   readonly saveAsset: SaveAsset
@@ -126,13 +131,13 @@ async function runTool(
 }
 
 /**
- * Returns the result of a call that was stopped, timed out or threw. `expiredMs`: the time limit that it reached, if it
- * did.
+ * Returns the result of a call that was stopped, timed out or threw. `expiredMs`: the time limit that it reached; null
+ * if it reached none.
  */
 function errorToResult({ call, signal, log }: ToolDispatch, expiredMs: number | null, error: unknown): ToolResultEvent {
   if (signal.aborted) return createInterruptedResult(call)
   if (expiredMs !== null) return createFailedResult(call, "tool_timeout", `No result within ${expiredMs / 1000} s.`)
-  // An exception is a bug in a tool. Its message may contain URLs and keys, so it is only logged.
+  // An exception is a bug in a tool. It is only logged, because its message may contain URLs and keys.
   log("tool_error", { tool: call.name, error: describeError(error) })
   return createFailedResult(call, "tool_failed", "It failed unexpectedly.")
 }
@@ -154,9 +159,9 @@ export function createInterruptedResult(call: ToolCall): ToolResultEvent {
 }
 
 /**
- * Adds a card's trailer to plain data, which no component of the page shows, if the tenant has a card for it (SPEC
- * CV10), or if the tool declares one.
- * A card that can't be looked up is only logged.
+ * Adds a card's trailer to data for which the page has no component, if the tenant has a card for it (SPEC CV10) or the
+ * tool declares a template.
+ * If the lookup fails, the error is only logged.
  */
 async function addTemplateCard(
   outcome: ToolOutcome,
@@ -226,7 +231,9 @@ function isGenerator(returned: object): returned is Extract<ToolReturn, AsyncGen
   return Symbol.asyncIterator in returned
 }
 
-/** `view`: the tenant's card that shows the result. */
+/**
+ * Converts a tool's outcome to an event. `view`: the version of the card that shows the result; null if there is none.
+ */
 function outcomeToResult(
   call: ToolCall,
   ordinal: number | null,

@@ -1,6 +1,6 @@
 /**
- * external-run.ts: an answer that an external producer streams in: how much was accepted, and when the producer times
- * out.
+ * external-run.ts: an answer that an external producer streams in. Tracks how much was accepted, and when the producer
+ * times out.
  *
  * The deadline is stored in the answer's row and extended at intervals (SPEC EX14). The alarm ends an answer whose
  * producer has gone silent, in this process or the next, so no timer keeps the object awake.
@@ -20,11 +20,11 @@ export interface Producer {
   silentUntilMs: number
   /** The stored deadline. It lags behind by at most `times.producerRefreshMs`. */
   storedDeadlineMs: number
-  /** UTF-16 code units of tool results and tool output that it has sent. */
+  /** UTF-16 code units of tool results and tool output that the producer has sent. */
   dataChars: number
   /** The tool output that this process has received, by call id. */
   readonly outputs: Map<string, ToolOutput>
-  /** The text as the producer sent it, to compare with text that arrives whole. */
+  /** The text as the producer sent it, to compare with text that arrives as a whole. */
   readonly streamed: StreamedText
 }
 
@@ -58,7 +58,7 @@ export function createAckedRecordWrite(store: SessionStore, pos: number, produce
 }
 
 /**
- * Extends the producer's deadline after it has sent something. Small extensions are not written, except at the end of a
+ * Extends the deadline of a producer that has sent something. Small extensions are not written, except at the end of a
  * request (`isLastOfRequest`), because the producer may be silent for long afterwards.
  */
 export function extendDeadline(host: TurnHost, run: TurnRun, producer: Producer, isLastOfRequest = false): void {
@@ -66,13 +66,13 @@ export function extendDeadline(host: TurnHost, run: TurnRun, producer: Producer,
   const { now, times } = host
   producer.silentUntilMs = Math.min(now() + times.producerSilenceMs, run.startedMs + times.producerTurnMs)
   const extensionMs = producer.silentUntilMs - producer.storedDeadlineMs
-  // This is earlier than the time by which a program has to claim the answer. The alarm must no longer wait that long.
+  // The stored deadline was the time by which a program had to claim the answer. The alarm must fire earlier than that.
   if (extensionMs < 0) host.armAlarm()
   if (extensionMs < 0 || extensionMs >= (isLastOfRequest ? 1 : times.producerRefreshMs))
     storeDeadline(host, run, producer)
 }
 
-/** Whether the producer was active after the stored deadline was written. If so, writes the later deadline. */
+/** Writes the later deadline if the producer was active after the stored one was written. Returns whether it was. */
 export function extendIfAlive(host: TurnHost, run: TurnRun): boolean {
   const { producer } = run
   if (producer === null || producer.silentUntilMs <= host.now()) return false

@@ -57,12 +57,15 @@ export function reviseMessage(context: RevisionContext, frame: RevisionFrame): R
   return seq === null ? fail({ reason: "version_unknown" }) : succeed({ id: frame.id, seq, duplicate: false })
 }
 
-/** Returns the result if the frame's id is already in use: a repeated frame succeeds again. Null if the id is new. */
+/**
+ * Returns the result if the frame's id is already in use: a repeated frame succeeds again. Returns null if the id is
+ * new.
+ */
 function findEarlierRevision({ store }: TurnHost, frame: RevisionFrame): Result<AcceptedMessage> | null {
   const idTaken: Result<never> = fail({ reason: "frame_invalid", field: "id" })
   const known = store.findById(frame.id)
   if (known !== null) {
-    // The id belongs to the message that the frame created. On any other message it is a conflict.
+    // The id belongs to the message that the frame created. If any other message has it, that is a conflict.
     const expectedRole = frame.type === "switch" ? null : frame.type === "edit" ? "user" : "assistant"
     if (known.role !== expectedRole || known.isWithdrawn) return idTaken
     return succeed({ id: frame.id, seq: known.seq, duplicate: true })
@@ -195,9 +198,10 @@ function createAnswerVersion(
   const pos = store.readNewestPos() + 1
   const { exchange_id, summary, agent, effort } = message
   const isContinued = type === "retry" && message.mode !== "external" && !host.currentAgent().isExternal
-  // An answer that reached the step limit would fail again at once if it kept its steps.
+  // An answer that reached the step limit keeps no steps (`finishedSteps`), because it would otherwise fail again at
+  // once.
   const reopened = isContinued ? reopenText(message) : null
-  // The call of a click is never made a second time by a new answer.
+  // A new answer never repeats the call that a click made.
   const isClick = parent !== null && store.findMessageAt(parent)?.message.action !== undefined
   const clickSteps = isClick ? Math.min(countFinishedSteps(message), 1) : 0
   const finishedSteps =

@@ -1,5 +1,6 @@
 /**
- * model-context.ts: the input of a model call: a summary, the newest whole turns that fit, and the current turn.
+ * model-context.ts: builds the input of a model call, which consists of a summary, the newest whole turns that fit, and
+ * the current turn.
  *
  * past turns → CONTEXT → model
  * A tool call is never separated from its result. Files are included if they fit into the limits of tokens and bytes.
@@ -22,12 +23,12 @@ import { answerToModelMessages, type PastTurn, type PastTurns } from "./past-tur
 export interface ContextRequest {
   /** The answer of the current turn so far. */
   readonly current: Message
-  /** Position of its question. */
+  /** Position of the current turn's question. */
   readonly parent: number | null
   readonly past: PastTurns
   readonly system: string
   readonly tools: readonly ToolSpec[]
-  /** Budget of the whole call. */
+  /** Token budget of the whole call. */
   readonly tokens: number
   /** The provider's states of the current turn's steps. */
   readonly states?: readonly StepState[]
@@ -90,8 +91,8 @@ interface FittedTurn {
 
 /**
  * Returns the question with its files, and the answer so far. If the files leave too few tokens for the answer, they
- * are dropped and only mentioned. `tokensLeft` does not include the plain question. Null if the answer doesn't fit even
- * without files.
+ * are dropped and only mentioned. `tokensLeft` does not include the plain question. Returns null if the answer doesn't
+ * fit even without files.
  */
 function fitCurrentTurn(
   question: readonly ModelMessage[],
@@ -146,8 +147,8 @@ function selectOlderTurns(turns: Iterable<PastTurn>, currentSummary: Summary | n
 }
 
 /**
- * Returns the current turn in at most `maxTokens`. Results lose their tails first, then calls lose their arguments,
- * which the model wrote itself. Null if it still doesn't fit.
+ * Returns the current turn in at most `maxTokens`. First, results are cut at the end; then calls lose their arguments,
+ * which the model wrote itself. Returns null if the turn still doesn't fit.
  */
 function fitTurn(messages: readonly ModelMessage[], maxTokens: number): readonly ModelMessage[] | null {
   const otherTokens = estimateMessageTokens(messages.filter((message) => message.role !== "tool"))
@@ -159,7 +160,7 @@ function fitTurn(messages: readonly ModelMessage[], maxTokens: number): readonly
   return estimateMessageTokens(shortened) <= maxTokens ? shortened : null
 }
 
-/** Longer arguments are replaced by their length if the turn doesn't fit otherwise, in UTF-16 code units. */
+/** In UTF-16 code units. If the turn doesn't fit otherwise, longer arguments are replaced by their length. */
 const SHORT_ARGS_CHARS = 400
 
 function shortenArgs(part: AssistantPart): AssistantPart {
@@ -168,7 +169,8 @@ function shortenArgs(part: AssistantPart): AssistantPart {
 }
 
 /**
- * Shortens results so that together they have at most `maxTokens`. The longest lose their tails, never their trailers.
+ * Shortens results so that together they have at most `maxTokens`. The longest are cut at the end of their data;
+ * trailers are kept.
  */
 export function fitResults(messages: readonly ModelMessage[], maxTokens: number): ModelMessage[] {
   const results = messages.filter((message) => message.role === "tool")

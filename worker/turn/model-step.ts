@@ -1,5 +1,5 @@
 /**
- * model-step.ts: one step of a turn: a single model call and the events it produces.
+ * model-step.ts: runs one step of a turn, which is a single model call with the events that it produces.
  */
 
 import type { TurnFault } from "../../shared/fault.ts"
@@ -18,7 +18,7 @@ import { buildContext } from "./model-context.ts"
 import { isBlankPart } from "./next-action.ts"
 import { endCall, endThinking, feedEvent, finishRun, type TurnHost, type TurnRun } from "./turn-run.ts"
 
-/** Calls the model once. Afterwards the turn has ended, has calls to dispatch, or has its final text. */
+/** Calls the model once. Afterwards, the turn has ended, has calls to dispatch, or has its final text. */
 export async function runStep(host: TurnHost, run: TurnRun): Promise<void> {
   const { model } = run.agent
   if (!model.ok) {
@@ -40,7 +40,7 @@ export async function runStep(host: TurnHost, run: TurnRun): Promise<void> {
   if (parts.every((part) => part.step !== currentStep || isBlankPart(part))) finishRun(host, run, "completed", null)
 }
 
-/** One model call. Null if it succeeded or the turn ended meanwhile. */
+/** Makes one model call. Returns null if it succeeded or the turn has ended in the meantime. */
 async function callModel(host: TurnHost, run: TurnRun, model: Model, span: TraceSpan): Promise<TurnFault | null> {
   const { signal } = run.abort
   const { system, tools, contextTokens: tokens } = run.agent
@@ -63,7 +63,7 @@ async function callModel(host: TurnHost, run: TurnRun, model: Model, span: Trace
   }
 }
 
-/** Records the events of one model call. Null if the call succeeded or the turn ended meanwhile. */
+/** Records the events of one model call. Returns null if the call succeeded or the turn has ended in the meantime. */
 async function applyModelEvents(
   host: TurnHost,
   run: TurnRun,

@@ -37,15 +37,15 @@ export interface ProcessState {
 }
 
 /**
- * Returns the next action of a turn. Its last step must be finished, and `planRecovery` must have dealt with the calls
- * that an earlier process left running.
+ * Returns the next action of a turn. The turn's last step must be finished, and `planRecovery` must have dealt with the
+ * calls that an earlier process left running.
  */
 export function decideNextAction(message: Message, { isInFlight, needsApproval }: ProcessState): NextAction {
   if (isEnded(message.status)) return { do: "rest" }
   const calls = listCalls(message)
   const toApprove = calls.filter((call) => call.status === "queued" && call.approval === null && needsApproval(call))
-  // A running call that is not in flight was left by an earlier process. Only repeatable calls are still marked as
-  // running.
+  // A running call that is not in flight was left by an earlier process. Of such calls, only repeatable ones are still
+  // marked as running.
   const due = calls.filter(
     (call) =>
       (call.status === "queued" && !toApprove.includes(call)) ||
@@ -57,7 +57,7 @@ export function decideNextAction(message: Message, { isInFlight, needsApproval }
   if (findOpenText(message) !== null) return { do: "step" }
   if (message.step >= MAX_STEPS) return { do: "end", status: "failed", reason: "step_limit" }
   const visibleParts = message.parts.filter((part) => part.step === message.step && !isBlankPart(part))
-  // A step with tool calls is followed by another one; a step with text only is the last.
+  // A step with tool calls is followed by another step; a step with only text is the last one.
   if (visibleParts.length === 0 || visibleParts.some((part) => part.type === "tool_call")) return { do: "step" }
   return { do: "end", status: "completed", reason: null }
 }
@@ -79,8 +79,8 @@ export function countFinishedSteps({ parts }: Message): number {
 }
 
 /**
- * Returns an ordinal for each call: per tool, one more than the highest in this turn so far. A call run again keeps its
- * own.
+ * Returns an ordinal for each call, which is one more than the tool's highest ordinal in this turn so far. A call that
+ * is run again keeps its ordinal.
  */
 export function assignOrdinals(message: Message, calls: readonly ToolCall[]): number[] {
   const counts = new Map<string, number>()

@@ -68,7 +68,7 @@ export function createPastTurns(
 
 interface CachedTurn {
   readonly turn: PastTurn
-  /** Position of the newest message of the turn before it. */
+  /** Position of the newest message of the preceding turn. */
   readonly previousPos: number | null
   readonly isOpen: boolean
 }
@@ -129,7 +129,10 @@ function messageToModelMessages(message: Message, lookUpQuote: QuoteLookup): rea
     : [questionToModelMessage(message, lookUpQuote)]
 }
 
-/** Converts a question, with the quote of the message that it replies to and its files, which are not included yet. */
+/**
+ * Converts a question. Adds the quote of the message to which it replies, and its files, whose content is not included
+ * yet.
+ */
 function questionToModelMessage(message: Message, lookUpQuote: QuoteLookup): ModelMessage {
   const quote = message.reply_to === null ? null : lookUpQuote(message.reply_to)
   const files = message.attachments.map((asset) => ({ asset, inclusion: "left_out" as const }))
@@ -138,8 +141,8 @@ function questionToModelMessage(message: Message, lookUpQuote: QuoteLookup): Mod
 }
 
 /**
- * Returns the user's text, or another agent's text after a header. A user's text that imitates such a header gets its
- * own.
+ * Returns the user's text, or another agent's text after a header. A user's text that imitates such a header gets a
+ * header that says it is the user's.
  */
 function questionText({ words, agent, mode }: Message): string {
   // Some providers refuse an empty message.
@@ -178,10 +181,10 @@ export function answerToModelMessages(
         if (notes !== "") parts.push({ type: "text", text: notes })
       }
     }
-    const state = states.find((one) => one.step === step)
+    const state = states.find((stored) => stored.step === step)
     if (parts.length > 0) messages.push({ role: "assistant", parts, ...(state && { state }) }, ...results)
   }
-  // An answer that continues in the middle of its text.
+  // The answer continues in the middle of its text.
   if (isCurrent && findOpenText(message) !== null) messages.push({ role: "user", content: CONTINUE_NOTE })
   return messages
 }
@@ -193,7 +196,10 @@ function callToResultMessage(call: ToolCall, isCurrent: boolean): ModelMessage {
   return { role: "tool", call_id, name, result, ok: status === "ok" || isDeferred(call) }
 }
 
-/** Appends notes about media. They replace the trailer that named the media, which is stripped from earlier results. */
+/**
+ * Appends notes about media. They replace the trailer that named the media, because trailers are stripped from earlier
+ * results.
+ */
 function appendMediaNotes(data: string, call: ToolCall): string {
   const notes = formatMediaNotes(call)
   return notes === "" ? data : `${data}\n\n${notes}`
@@ -202,7 +208,7 @@ function appendMediaNotes(data: string, call: ToolCall): string {
 /** Formats the notes. An MCP App shows the result itself, so the model needs no note about it. */
 function formatMediaNotes({ media }: ToolCall): string {
   return media
-    .filter((one) => !isAsset(one) || !isApp(one))
+    .filter((item) => !isAsset(item) || !isApp(item))
     .map(callMediaToNote)
     .join("\n")
 }
@@ -211,8 +217,8 @@ function formatMediaNotes({ media }: ToolCall): string {
 export type QuoteLookup = (id: string) => ReplyQuote | null
 
 /**
- * Quotes the message that a user replies to. The context may not contain that message: it can be too old, or in another
- * version.
+ * Creates a function that quotes the message to which a user replies. The context may not contain that message: it can
+ * be too old, or in another version.
  */
 export function createQuoteLookup(store: Pick<SessionStore, "findById" | "findMessageAt">): QuoteLookup {
   return (id) => {

@@ -23,7 +23,7 @@ export interface ResolvedAgent {
   readonly name: string
   /** Whether a program or a service answers instead of the model (SPEC EA1, EA6). */
   readonly isExternal: boolean
-  /** Whether its questions are sent to a service. */
+  /** Whether the agent's questions are sent to a service. */
   readonly isWebhook: boolean
   readonly system: string
   /** A fault, for the log, if the deployment has no usable model with that name. */
@@ -53,7 +53,7 @@ export function resolveAgent(
   for (const tool of [...createWebhookTools(env, host, webhooks), ...createMcpTools(env, host, mcp)])
     if (tools.every(({ name }) => name !== tool.name)) tools.push(tool)
   // A provider's cache needs the same order in each call (SPEC MO17).
-  tools.sort((one, other) => (one.name < other.name ? -1 : 1))
+  tools.sort((a, b) => (a.name < b.name ? -1 : 1))
   const { model, context } = createAgentModel(env, log, tenant, self, models)
   const contextTokens = context ?? (Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS)
   const maxMessageTokens = Math.floor((contextTokens - estimatePromptTokens(system, tools)) * MESSAGE_SHARE)

@@ -35,9 +35,12 @@ export interface FlushedOps {
 }
 
 export interface TurnRecorderOptions {
-  /** Discard the text that the sanitiser held back, instead of continuing with it. */
+  /** Whether to discard the text that the sanitiser held back instead of continuing with it. */
   readonly discardPending?: boolean
-  /** The message is not on the active path: its changes are stored, but take no seq and produce no ops (SPEC VE8). */
+  /**
+   * True if the message is not on the active path. Its changes are then stored, but take no seq and produce no ops
+   * (SPEC VE8).
+   */
   readonly isHidden?: boolean
   /** Returns the deadline of the message when its status changes. Without it, the deadline does not change. */
   readonly deadlineFor?: (status: MessageStatus) => number | null
@@ -67,7 +70,7 @@ const NO_ALONGSIDE_WRITE: AlongsideWrite = { isPending: () => false, write() {} 
  * Continues a stored message.
  *
  * If SQLite throws in `flush`, the error propagates, nothing of that window is stored, and the recorder ignores all
- * further calls: a new one must continue from the rows. A flush writes about one row per changed part.
+ * further calls, so a new recorder must continue from the rows. A flush writes about one row per changed part.
  */
 export class TurnRecorder {
   readonly pos: number
@@ -122,7 +125,7 @@ export class TurnRecorder {
     this.#message = stored.message
     this.#intake = discardPending ? createIntake() : restoreIntake(store, stored)
     this.#segmenter.advance(stored.message)
-    // Without parts there are no chunks to continue.
+    // Without parts, there are no chunks to continue.
     const serializeClean = (): string => JSON.stringify(this.#intake.saveCleaner())
     this.#writePart = createPartWriter(store, stored.pos, serializeClean, stored.message.parts.length === 0)
   }
@@ -164,13 +167,13 @@ export class TurnRecorder {
     return this.#addedTexts.get(at) ?? ""
   }
 
-  /** Writes the changes under the next seq. Null if clients would see no difference. */
+  /** Writes the changes under the next seq. Returns null if clients would see no difference. */
   flush(): FlushedOps | null {
     this.#pendingChars = 0
     const before = this.#stored.message
     const hasChanged = this.#message !== before || this.#hasPendingText || this.#alongside.isPending()
     if (this.#isSpent || !hasChanged) return null
-    // Reset only after the write succeeded: ops of a failed write must not be sent later.
+    // Reset only after the write has succeeded, because ops of a failed write must not be sent later.
     this.#isSpent = true
     const addedTextOf = (at: number): string => this.#addedTextOf(at)
     const textOps = this.#segmenter.advance(this.#message, addedTextOf, this.#resolver)
@@ -218,7 +221,7 @@ function restoreIntake(store: SessionStore, { pos, message }: StoredMessage): In
   if (last === undefined || last.type === "tool_call" || !last.open) return createIntake(null, undefined, calls)
   const held = store.findOpenChunk(pos)?.held ?? null
   try {
-    // `saveCleaner` wrote this state, but possibly in another version, whose state this one can't read.
+    // `saveCleaner` wrote this state, but possibly in an earlier or later release whose format this one can't read.
     return createIntake(last.type, held === null ? undefined : (parseJson(held) as unknown as CleanState), calls)
   } catch {
     return createIntake(last.type, undefined, calls)
@@ -238,7 +241,7 @@ export type PartWriter = (
   usage?: string | null,
 ) => void
 
-/** Writes parts of one message. `isNew`: no rows exist yet, so none are read. */
+/** Creates a writer for the parts of one message. `isNew`: no rows exist yet, so none are read. */
 export function createPartWriter(
   store: SessionStore,
   pos: number,
@@ -272,7 +275,7 @@ export function createPartWriter(
     if (output !== "") {
       writeChunk(seq, { part: at, kind: "output", step, open: false, ms: null, held: null, addedText: output })
     }
-    // After a reset the part may have no chunk that carries the seq, so the call's row does.
+    // After a reset, the part may have no chunk that carries the seq, so the call's row carries it.
     if (previous === null || isRestarted || isRowChanged(previous, call))
       store.putCall(pos, at, step, seq, call, part.times, usage)
   }

@@ -55,7 +55,8 @@ function readQuestion({ store }: TurnHost, { parent, message }: StoredMessage): 
 }
 
 /**
- * Returns the call that a click on a card makes before the model is called; null if it was made, or if there is none.
+ * Returns the call that a click on a card makes before the model is called; null if the call was already made, or if
+ * there is none.
  */
 function findFirstCall(answer: Message, question: Message | null): FirstCall | null {
   const { tool, args } = question?.action ?? {}
@@ -123,7 +124,10 @@ function countPartChars(part: Part): number {
   return part.type === "tool_call" ? part.call.args.length : part.text.length
 }
 
-/** Limits how long this process runs the turn. The alarm enforces the deadlines of approvals and of producers. */
+/**
+ * Starts the time limit for running the turn in this process. The alarm enforces the deadlines of approvals and of
+ * producers.
+ */
 function startTimeLimit(host: TurnHost, run: TurnRun): void {
   if (run.producer !== null) return
   const { deadline, message } = run.recorder.storedMessage()
@@ -156,7 +160,7 @@ function recoverTurn(host: TurnHost): TurnRun | null {
   const isRepeatable = (name: string): boolean => findTool(run, name)?.repeatable ?? false
   const lost = planRecovery(run.recorder.currentMessage(), isRepeatable)
   for (const event of lost) run.recorder.feed(event)
-  // An interrupted call doesn't run again, so its answers are not needed.
+  // An interrupted call doesn't run again, so the user's answers to it are not needed.
   if (lost.length > 0) host.store.callInputs.clear(true)
   try {
     publishChanges(host, run)
@@ -195,7 +199,7 @@ function isLastStepCut({ parts }: Message): boolean {
   const last = parts.findLast((part) => !isBlankPart(part))
   if (last === undefined) return false
   const calls = parts.flatMap((part) => (part.type === "tool_call" && part.step === last.step ? [part.call] : []))
-  // A call that has asked the user is queued again by the answer. It has a channel, because it has run.
+  // A call that has asked the user is queued again when the user answers. It has a channel, because it has run before.
   return !calls.some((call) => call.status !== "queued" || call.approval !== null || call.channel !== null)
 }
 

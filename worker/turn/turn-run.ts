@@ -1,5 +1,6 @@
 /**
- * turn-run.ts: one turn in the process that runs it: its state in memory, how its output is published, and how it ends.
+ * turn-run.ts: one turn in the process that runs it. Contains the turn's state in memory, and the code that publishes
+ * its output and ends it.
  *
  * model, tools → events → RUN → recorder → sockets
  * Everything that must survive a restart is in the store. A run holds everything else: the abort controller, timers and
@@ -58,7 +59,9 @@ export interface TurnHost {
   readonly nextId: () => string
   /** Stores a file that a tool made. */
   readonly saveAsset: SaveAsset
-  /** Reads the stored template of a version of a card, as JSON text. Null: the version is no longer stored. */
+  /**
+   * Reads the stored template of a version of a card, as JSON text. Returns null if the version is no longer stored.
+   */
   readonly loadCardView: (card: ViewReference) => Promise<string | null>
   /** Finds the tenant's card for a tool's result. */
   readonly findCard: FindCard
@@ -83,7 +86,7 @@ export interface TurnRun {
   readonly parent: number | null
   /** The agent that answers. It stays the same until the turn ends, even if the configuration changes. */
   readonly agent: ResolvedAgent
-  /** The channel on which its tools are dispatched. */
+  /** The channel on which the turn's tools are dispatched. */
   readonly channel: Channel
   /** The external producer that streams this answer in; null for an answer of the session's own model. */
   readonly producer: Producer | null

@@ -96,7 +96,7 @@ export class TurnScheduler implements ActiveTurn {
       if (this.#isStopped || this.#isPaused) return
       const run = this.#unfinishedRun()
       if (run === null) return
-      // A producer advances its own run. If that failed, the run is ended here.
+      // A producer advances its own run. If the producer's write failed, the run is ended here.
       if (run.producer !== null && run.failure === null) return
       const isAlive = await advanceSafely(this.host, run)
       if (!isAlive) this.#run = null
@@ -123,15 +123,18 @@ export class TurnScheduler implements ActiveTurn {
     }
     return admitted.then(async (result) => {
       if (this.#isStopped || this.#isPaused) return
-      // The message may have been withdrawn while the directory checked its budget. Another message needs its own
-      // request.
+      // The message may have been withdrawn while the directory checked its budget. A different message needs a check
+      // of its own.
       if (host.store.findNextQueued()?.message.id === next.message.id) return this.#beginQueued(rows, result)
       void host.gate.giveBack()
       await this.#startNextTurn()
     })
   }
 
-  /** Begins the turn of the oldest queued message. If it was refused, its answer fails at once, and can be retried. */
+  /**
+   * Begins the turn of the oldest queued message. If the message was refused, its answer fails at once and can be
+   * retried.
+   */
   #beginQueued(rows: ReturnType<TurnHost["store"]["countRows"]>, admitted: Result<null>): void {
     const { host } = this
     const begun = beginNextQueued(host)
@@ -160,14 +163,14 @@ export class TurnScheduler implements ActiveTurn {
       publish()
     } catch (error) {
       recordFailure(run, error)
-      // If no pass of `advance` is in progress to end the run, it is restored from storage the next time.
+      // If no pass of `advance` is in progress to end the run, it is restored from storage the next time it is needed.
       if (this.#advancing === null) this.#run = null
       throw error
     }
   }
 
   /**
-   * Allows or denies a call. The first decision counts, and repeating it has no effect. Returns the seq of its write.
+   * Allows or denies a call. Only the first decision counts; repeating it has no effect. Returns the seq of its write.
    */
   decideApproval(call_id: string, decision: "allow" | "deny"): Result<number> {
     return decideApproval(this, call_id, decision)
@@ -175,7 +178,7 @@ export class TurnScheduler implements ActiveTurn {
 
   /**
    * Stores the late result of an asynchronous call, wherever its message is in the transcript. Clients are notified
-   * only if it is on the active path (SPEC VE8).
+   * only if that message is on the active path (SPEC VE8).
    */
   fillToolResult(stored: StoredMessage, result: Extract<TurnEvent, { type: "tool_result" }>): void {
     const { host } = this
@@ -187,7 +190,7 @@ export class TurnScheduler implements ActiveTurn {
     if (flushed !== null) host.sockets.sendOps(flushed.seq, flushed.ops, recorder.storedMessage())
   }
 
-  /** Stops the answer of an exchange. Repeating it has no effect. Returns the seq of its write. */
+  /** Stops the answer of an exchange. Repeating the call has no effect. Returns the seq of its write. */
   cancelExchange(exchangeId: string): Result<number> {
     const newest = readNewestMessage(this.host)
     if (newest === null || newest.message.exchange_id !== exchangeId || isMessageSettled(newest)) {
@@ -201,7 +204,7 @@ export class TurnScheduler implements ActiveTurn {
     return succeed(run.recorder.storedMessage().seq)
   }
 
-  /** Withdraws a queued message. Repeating it has no effect. Returns the seq of its write. */
+  /** Withdraws a queued message. Repeating the call has no effect. Returns the seq of its write. */
   withdrawMessage(id: string): Result<number> {
     const withdrawn = withdrawQueued(this.host, id)
     // Another agent may be waiting for the answer to the withdrawn message, even while a turn waits.
@@ -215,7 +218,7 @@ export class TurnScheduler implements ActiveTurn {
     return this.#isPaused || hasRun || hasUnfinishedAnswer(this.host)
   }
 
-  /** Whether a model or tools are running or about to run. False while the turn waits for the user. */
+  /** Whether a model or tools are running or about to run. Returns false while the turn waits for the user. */
   isRunning(): boolean {
     const { store } = this.host
     const status = store.findNewestAnswer()?.status
@@ -271,7 +274,10 @@ function canBeginNow(host: TurnHost, message: Message): boolean {
   return !(admitted instanceof Promise) && admitted.ok
 }
 
-/** Advances a run. An unexpected error or a failed write ends the turn, not the object. False if the run has failed. */
+/**
+ * Advances a run. An unexpected error or a failed write ends the turn, not the object. Returns false if the run has
+ * failed.
+ */
 async function advanceSafely(host: TurnHost, run: TurnRun): Promise<boolean> {
   try {
     await advanceInSpan(host, run)

@@ -1,5 +1,6 @@
 /**
- * call-webhook.ts: calls a webhook tool: sends the signed call to the tenant's service, and returns its result.
+ * call-webhook.ts: calls a webhook tool. Sends the signed call to the tenant's service, and returns the service's
+ * result.
  *
  * call → CALL WEBHOOK → POST → result, or 202 and a result later (routes/tool-result-route.ts)
  * A call that runs again after a restart sends the same id, so the service knows that it is the same call. Source: SPEC
@@ -25,7 +26,7 @@ import { postSigned, type WebhookMessage, type WebhookResponse } from "./post-si
 
 type JsonObject = { readonly [key: string]: Json }
 
-/** Waits before the second and the third attempt, in milliseconds. */
+/** Delays before the second and the third attempt, in milliseconds. */
 const RETRY_MS = [1_000, 4_000]
 
 type Reply = { readonly kind: "later" } | { readonly kind: "result"; readonly result: JsonObject }
@@ -48,7 +49,7 @@ export async function callWebhook(
   if (endpoint === null) return createRefusal("tool_failed", "The tool was removed, or its settings have changed.")
   const stop = new AbortController()
   const signal = AbortSignal.any([context.signal, stop.signal])
-  // Done before the call is sent, because the result can arrive before the response.
+  // Registered before the call is sent, because the result can arrive before the response.
   const later = callbacks.waitFor(context.call_id, signal)
   later.catch(() => {})
   try {
@@ -84,13 +85,13 @@ async function sendCall(
   try {
     for (const wait of [...RETRY_MS, null]) {
       const reply = await sendOnce(env, endpoint, call, timeout.signal)
-      if (reply !== "again") return reply
+      if (reply !== "retry") return reply
       if (wait === null) break
       await pause(Math.min(wait, toolMs / 10), timeout.signal)
     }
     return failure("The service could not be reached.")
   } catch (error) {
-    // The turn was stopped, or the call has run out of its own time.
+    // The turn was stopped, or the call's own time limit was reached.
     if (signal.aborted) throw error
     if (!timeout.hasExpired()) return failure("The service could not be reached.")
     return { kind: "result", result: createRefusal("tool_timeout", `No response within ${toolMs / 1000} s.`) }
@@ -104,11 +105,11 @@ async function sendOnce(
   endpoint: WebhookEndpoint,
   call: WebhookMessage,
   signal: AbortSignal,
-): Promise<Reply | "again"> {
+): Promise<Reply | "retry"> {
   const response = await postSigned(env, endpoint, call, signal)
   switch (response.kind) {
-    case "again":
-      return "again"
+    case "retry":
+      return "retry"
     case "later":
       return response
     case "refused":
@@ -122,7 +123,7 @@ function readReply({ ok, status, text }: Extract<WebhookResponse, { kind: "answe
   const result = parseResult(text)
   if (ok) return { kind: "result", result }
   const words = typeof result["error"] === "string" && result["code"] === undefined ? `: ${result["error"]}` : ""
-  return failure(cutText(`The service answered with status ${status}${words}`, MAX_ERROR_CHARS))
+  return failure(cutText(`The service responded with status ${status}${words}`, MAX_ERROR_CHARS))
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * create-webhook-tools.ts: creates the webhook tools of an agent. The code of their calls is loaded on the first call.
+ * create-webhook-tools.ts: creates the webhook tools of an agent. The code that calls them is loaded on the first call.
  */
 
 import { parseJson } from "../../shared/json.ts"

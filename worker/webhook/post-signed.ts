@@ -1,6 +1,6 @@
 /**
- * post-signed.ts: sends one signed request to a tenant's service, and reads its bounded response. Source: SPEC TW3,
- * TW4.
+ * post-signed.ts: sends one signed request to a tenant's service, and reads the response, up to a size limit. Source:
+ * SPEC TW3, TW4.
  *
  * message → POST SIGNED → response
  * Errors: throws the reason of `signal` when it is aborted. Every other outcome is a return value.
@@ -13,7 +13,7 @@ import { readBounded } from "../platform/read-bounded.ts"
 import type { WebhookEndpoint } from "../settings/webhooks/webhook-tool.ts"
 import { createSignatureHeaders } from "./webhook-signature.ts"
 
-/** Responses after which the same request may be sent again. */
+/** The response statuses after which the same request may be sent again. */
 const RETRIED_STATUSES = new Set([429, 502, 503, 504])
 
 export interface WebhookMessage {
@@ -24,8 +24,8 @@ export interface WebhookMessage {
 
 export type WebhookResponse =
   /** The service was busy or could not be reached. */
-  | { readonly kind: "again" }
-  /** The service answers later (202). */
+  | { readonly kind: "retry" }
+  /** The service will answer later (202). */
   | { readonly kind: "later" }
   /** The request or its response can't be used. */
   | { readonly kind: "refused"; readonly details: string }
@@ -51,7 +51,7 @@ export async function postSigned(
     if (signal.aborted) throw error
     return null
   })
-  return response === null ? { kind: "again" } : await readResponse(response, signal)
+  return response === null ? { kind: "retry" } : await readResponse(response, signal)
 }
 
 async function readResponse(response: Response, signal: AbortSignal): Promise<WebhookResponse> {
@@ -61,8 +61,8 @@ async function readResponse(response: Response, signal: AbortSignal): Promise<We
     await response.body?.cancel().catch(() => {})
     if (status === 202) return { kind: "later" }
     return isRedirect
-      ? { kind: "refused", details: "The service redirects, which is not followed." }
-      : { kind: "again" }
+      ? { kind: "refused", details: "The service responded with a redirect; redirects aren't followed." }
+      : { kind: "retry" }
   }
   const bytes = await readBounded(response.body, MAX_RESULT_BYTES, signal)
   if (bytes === null) return { kind: "refused", details: `The response is larger than ${MAX_RESULT_BYTES} bytes.` }

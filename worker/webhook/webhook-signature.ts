@@ -24,7 +24,7 @@ export function createWebhookSecret(): string {
 }
 
 /**
- * Creates the three headers of a request. Each secret results in a signature, so that a receiver can change its secret
+ * Creates the three headers of a request. There is one signature per secret, so that a receiver can change its secret
  * later.
  */
 export async function createSignatureHeaders(
@@ -39,7 +39,7 @@ export async function createSignatureHeaders(
   }
 }
 
-/** Whether a message is signed with one of the secrets, and not older or newer than five minutes. */
+/** Whether a message is signed with one of the secrets, and its timestamp is at most five minutes from now. */
 export async function verifySignature(
   secrets: readonly string[],
   message: SignedMessage,

@@ -3,6 +3,7 @@
  */
 
 import type { ChartPayload } from "../../../shared/card/chart-payload.ts"
+import { formatList } from "../../words/format/list-format.ts"
 import { formatCount } from "../../words/format/number-format.ts"
 import { formatLocale, getDirection } from "../../words/languages/language.ts"
 
@@ -15,7 +16,7 @@ export function formatFigure(value: number, unit: string): string {
 
 /** "Tea 4, coffee 7": what a screen reader says instead of showing the drawing. */
 export function describeFigures({ unit, data }: ChartPayload): string {
-  return data.map(({ label, value }) => `${label} ${formatFigure(value, unit)}`).join(", ")
+  return formatList(data.map(({ label, value }) => `${label} ${formatFigure(value, unit)}`))
 }
 
 export interface Range {

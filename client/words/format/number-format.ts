@@ -3,12 +3,12 @@
 import { formatLocale } from "../languages/language.ts"
 
 /** Creating a format takes a thousand times longer than using it, and each message shows its time. */
-const formats = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat>()
+const formats = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat | Intl.ListFormat>()
 /** The page has about 20 sets of options. */
 const MAX_FORMATS = 100
 
 /** Returns the format of the chosen language with these options. */
-export function findFormat<T extends Intl.NumberFormat | Intl.DateTimeFormat>(
+export function findFormat<T extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.ListFormat>(
   create: new (locale: string, options: object) => T,
   options: object,
 ): T {

@@ -14,7 +14,7 @@ export const mediaText = translate("media", {
   tryAgain: "Try again",
   openInNewTab: "Open in new tab",
   download: "Download",
-  downloadFile: (details: readonly string[]) => `Download ${details.join(", ")}`,
+  downloadFile: (details: string) => `Download ${details}`,
   hostOfFile: (host: string) => `from ${host}`,
   play: "Play",
   pause: "Pause",

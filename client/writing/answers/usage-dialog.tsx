@@ -6,6 +6,7 @@ import type { AnswerUsage } from "../../../shared/protocol/writing/answer-usage.
 import type { Api } from "../../net/api.ts"
 import { describeError } from "../../net/http-request.ts"
 import { Dialog } from "../../ui/dialog.tsx"
+import { formatList } from "../../words/format/list-format.ts"
 import { formatCount } from "../../words/format/number-format.ts"
 import { formatLocale } from "../../words/languages/language.ts"
 import { writingText } from "../../words/writing-text.ts"
@@ -49,7 +50,7 @@ export function UsageDialog({ api, session, messageId, ms, onClose }: UsageDialo
 function UsageTable({ usage, ms }: { readonly usage: AnswerUsage; readonly ms: number | null }): VNode {
   const { usageRows } = writingText
   const rows: readonly (readonly [string, string])[] = [
-    [usageRows.model, usage.models.join(", ")],
+    [usageRows.model, formatList(usage.models)],
     [usageRows.calls, formatCount(usage.calls)],
     [usageRows.input, formatCount(usage.input_tokens)],
     ...(usage.cached_tokens > 0 ? [[usageRows.cached, formatCount(usage.cached_tokens)] as const] : []),

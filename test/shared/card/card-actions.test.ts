@@ -1,4 +1,4 @@
-/** card-actions.test.ts: which actions a template can have, and where the arguments of a click come from. */
+/** card-actions.test.ts: tests which actions a template can have, and where the arguments of a click come from. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -13,7 +13,7 @@ const [OFFER] = FORM.samples as readonly [Json]
 
 type Node = { [key: string]: Node | Json | undefined }
 
-/** Returns the form with another value at a pointer; undefined removes the value. */
+/** Returns the template with another value at a pointer; undefined removes the value. */
 function setAt(template: Json, pointer: string, value: Json | undefined): Json {
   const copy = JSON.parse(JSON.stringify(template))
   const keys = pointer.split("/").slice(1)
@@ -42,16 +42,16 @@ describe("a template's actions", () => {
   test.each<[string, string, Json | undefined, string]>([
     ["a button without its action", "/actions/book", undefined, "/view/11/action"],
     ["an action without a button", "/actions/more", { tool: "x", args: {} }, "/actions/more"],
-    ["no name of a tool", "/actions/book/tool", "no tool", "/actions/book/tool"],
+    ["an invalid tool name", "/actions/book/tool", "no tool", "/actions/book/tool"],
     ["an unknown field of an action", "/actions/book/url", "x", "/actions/book/url"],
     ["no arguments", "/actions/book/args", undefined, "/actions/book/args"],
-    ["an argument of two sources", date, { field: "date", path: "/date" }, date],
+    ["an argument with two sources", date, { field: "date", path: "/date" }, date],
     ["a field that isn't there", date, { field: "day" }, `${date}/field`],
     ["a pointer without a slash", date, { path: "offer" }, `${date}/path`],
     ["a long literal", date, { value: "x".repeat(3_000) }, date],
-    ["a flag that is a text", "/actions/book/repeatable", "yes", "/actions/book/repeatable"],
-    ["two fields of the same name", "/view/8/name", "date", "/view/8/name"],
-    ["options that are no list", "/view/7/options", "Inside", "/view/7/options"],
+    ["a flag that is a string", "/actions/book/repeatable", "yes", "/actions/book/repeatable"],
+    ["two fields with the same name", "/view/8/name", "date", "/view/8/name"],
+    ["options that aren't a list", "/view/7/options", "Inside", "/view/7/options"],
     ["a name of the prototype", "/view/11/action", "__proto__", "/view/11/action"],
     ["actions that are a list", "/actions", [], "/view/11/action"],
   ])("[KA1] with %s is refused with its pointer", (_what, at, value, pointer) => {
@@ -63,7 +63,7 @@ describe("a template's actions", () => {
     expect(checkTemplate(withList(item))).toMatchObject({ ok: false, pointer: "/view/14" })
   })
 
-  test("[KA1] with another button for an action of an item is refused", () => {
+  test("[KA1] with a second button for a per-item action is refused", () => {
     const item = { id: "extra", component: "Button", label: "Book", action: "book" }
     expect(checkTemplate(withList(item))).toMatchObject({ ok: false, pointer: "/view/14/action" })
   })
@@ -118,7 +118,7 @@ describe("a button in a list", () => {
     })
   })
 
-  test("[KA2] gets the values of its item, which the stored result must have", () => {
+  test("[KA2] sends the values of its item, which the stored result must contain", () => {
     expect(build({ name: "pick", item: 1 })).toMatchObject({
       ok: true,
       call: { tool: "reserve", args: '{"room":8,"hotel":"h1"}', words: "Garden" },

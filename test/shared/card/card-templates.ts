@@ -6,7 +6,8 @@ import type { CardTemplate } from "../../../shared/card/view/card-template.ts"
 const FOLDER = "shared/card/templates"
 
 /**
- * Returns the templates by name (`search`, `bar-chart`). Each call reads them again, so that a test may change them.
+ * Returns the templates by name (`search`, `bar-chart`). Each call reads the files again, so that a test can change the
+ * returned templates.
  */
 export function readTemplates(): ReadonlyMap<string, CardTemplate> {
   const files = readdirSync(FOLDER).filter((file) => file.endsWith(".json"))

@@ -1,4 +1,4 @@
-/** card-view.test.ts: what a card's template may contain, and what it shows of a tool's result. */
+/** card-view.test.ts: tests what a card's template may contain, and what a card shows of a tool's result. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -17,7 +17,7 @@ import { readTemplate, readTemplates } from "./card-templates.ts"
 const ENGLISH = { locale: "en", timeZone: "UTC", labels: ENGLISH_LABELS }
 
 const text = (id: string, of: unknown) => ({ id, component: "Text", text: of })
-/** Creates a template with these components, for a result such as `{a: 1, rows: [{b: "x"}]}`. */
+/** Creates a template with the given components, for results such as `{a: 1, rows: [{b: "x"}]}`. */
 const template = (view: readonly object[], more: object = {}) => ({
   for: "probe_data",
   title: "Card",
@@ -64,7 +64,7 @@ describe("a template", () => {
       template([text("root", { call: "label", args: { name: "resultsFor" } })]),
     ],
     [
-      "has a label with a value that it has no place for",
+      "has a label with a value that the label has no placeholder for",
       "/view/0/text/args/value",
       template([text("root", { call: "label", args: { name: "done", value: { path: "/a" } } })]),
     ],
@@ -86,7 +86,7 @@ describe("a template", () => {
     ["contains itself", "/view/0/child", template([{ id: "root", component: "Card", child: "root" }])],
     ["has an unused component", "/view/1", template([text("root", "a"), text("b", "b")])],
     [
-      "builds an address",
+      "builds a URL",
       "/view/0/url",
       template([{ id: "root", component: "Link", text: "a", url: { call: "join", args: {} } }]),
     ],
@@ -99,7 +99,7 @@ describe("a template", () => {
     ["has an expression as a pointer", "/view/0/text/path", template([text("root", { path: "/a~" })])],
     ["starts at an item outside of a list", "/view/0/text", template([text("root", { path: "b" })])],
     [
-      "has an argument too many",
+      "has one argument too many",
       "/view/0/text/args/format",
       template([text("root", { call: "formatDate", args: { value: { path: "/at" }, format: "yyyy" } })]),
     ],
@@ -109,7 +109,7 @@ describe("a template", () => {
       template([{ id: "root", component: "Row", children: ["a", 7] }]),
     ],
     [
-      "binds to what no sample has",
+      "binds to a field that no sample has",
       "/view/1/text",
       template([
         { id: "root", component: "Row", children: ["a", "b"] },
@@ -158,7 +158,7 @@ describe("a card's schema", () => {
     },
   )
 
-  test("[CV3] a problem of a value names its position", () => {
+  test("[CV3] the error for a value contains the value's position", () => {
     const schema: Json = {
       type: "object",
       properties: { rows: { type: "array", items: { type: "integer", minimum: 1 } } },
@@ -170,7 +170,7 @@ describe("a card's schema", () => {
     expect(checkValue({ additionalProperties: false }, { __proto__: null, a: 1 } as never)?.pointer).toBe("/a")
   })
 
-  test("[CV3] the check of many alternatives for many items ends at a bound", () => {
+  test("[CV3] checking many alternatives for many items stops at a limit", () => {
     const deep = Array.from({ length: 20 }).reduce<Json>((items) => ({ items }), {})
     expect(checkSchema(deep, "")?.problem).toContain("levels")
     expect(checkSchema({ anyOf: Array.from({ length: 600 }, () => ({})) }, "")?.problem).toContain("schemas")
@@ -245,7 +245,7 @@ describe("a filled card", () => {
     expect(/⟦/.test(title) || listTexts(sample).includes(title)).toBe(true)
   })
 
-  test("[CV14] shows labels in the reader's language, and leaves out those it doesn't know", () => {
+  test("[CV14] shows labels in the reader's language, and omits unknown labels", () => {
     const label = (name: string, value?: object) => ({ call: "label", args: value ? { name, value } : { name } })
     const show = (text_: object, labels: object = ENGLISH_LABELS) => {
       const view = [{ id: "root", component: "Text", text: text_ }]
@@ -264,7 +264,7 @@ describe("a filled card", () => {
     for (const name of ["constructor", "toString", "newLabel"]) expect(show(label(name))).toBe(null)
   })
 
-  test("[CV4] leaves out what the result lacks", () => {
+  test("[CV4] omits components for which the result has no value", () => {
     const view = [
       { id: "root", component: "Column", children: ["a", "row"] },
       text("a", { path: "/a" }),
@@ -278,7 +278,7 @@ describe("a filled card", () => {
     expect(fill([text("root", { path: "/__proto__" })], {})).toBe(null)
   })
 
-  test("[CV6] a list and a table show at most 100 items, and say how many more there are", () => {
+  test("[CV6] a list and a table show at most 100 items, and state how many more there are", () => {
     const rows = Array.from({ length: MAX_VIEW_ROWS + 7 }, (_, i) => ({ b: i }))
     const list = [
       { id: "root", component: "List", children: { componentId: "item", path: "/rows" } },
@@ -289,7 +289,7 @@ describe("a filled card", () => {
       { id: "root", component: "Table", rows: { path: "/rows" }, columns: [{ title: "B", value: { path: "b" } }] },
     ]
     expect(fill(table, { rows })?.root).toMatchObject({ omitted: 7, rows: { length: MAX_VIEW_ROWS } })
-    // Lists in lists are bounded as a whole.
+    // Lists within lists are bounded as a whole.
     const nested = [
       { id: "root", component: "List", children: { componentId: "inner", path: "/rows" } },
       { id: "inner", component: "List", children: { componentId: "item", path: "/rows" } },
@@ -298,7 +298,7 @@ describe("a filled card", () => {
     expect(JSON.stringify(fill(nested, { rows })).match(/"text"/g)?.length).toBeLessThanOrEqual(2_000)
   })
 
-  test("[CV7] a link or image with any other URL is left out", () => {
+  test("[CV7] a link or image with any other URL is omitted", () => {
     const link = (url: unknown) =>
       fill([{ id: "root", component: "Link", text: "go", url: { path: "/url" } }], { url } as Json)?.root.type
     const image = (url: unknown) =>
@@ -343,11 +343,12 @@ describe("a filled card", () => {
         const labels = Object.values(ENGLISH_LABELS).flatMap((label) => label.split("#"))
         const known = new Set([...listTexts(shipped.view as Json), ...listTexts(result), ...labels])
         for (const run of listRuns(filled.root as unknown as Json)) {
-          // A formatted number or date has a digit, infinity or NaN; a cut text has its beginning in the result.
+          // A formatted number or date contains a digit, infinity or NaN. The beginning of truncated text is in the
+          // result.
           const isFormatted = /[\d∞]|NaN/.test(run) || run === "\u00a0"
-          expect(known.has(run) || isFormatted || [...known].some((one) => one.startsWith(run.replace(/…$/, "")))).toBe(
-            true,
-          )
+          expect(
+            known.has(run) || isFormatted || [...known].some((text) => text.startsWith(run.replace(/…$/, ""))),
+          ).toBe(true)
         }
       }),
     )
@@ -364,19 +365,22 @@ function replaceSome(value: Json, hostile: Json, dice: Iterator<number>): Json {
 function listTexts(value: Json): string[] {
   if (typeof value === "string") return [value]
   return typeof value === "object" && value !== null
-    ? Object.values(value).flatMap((one) => listTexts(one as Json))
+    ? Object.values(value).flatMap((child) => listTexts(child as Json))
     : []
 }
 
 function listRuns(node: Json): string[] {
   if (typeof node !== "object" || node === null) return []
   const { runs = [] } = node as { readonly runs?: readonly string[] }
-  return [...runs, ...Object.values(node).flatMap((one) => (typeof one === "object" ? listRuns(one as Json) : []))]
+  return [
+    ...runs,
+    ...Object.values(node).flatMap((child) => (typeof child === "object" ? listRuns(child as Json) : [])),
+  ]
 }
 
-/** Returns what the timers of a card show when they have ended. */
+/** Returns what the timers of a card show once they have ended. */
 function listEnds(node: Json): string[] {
   if (typeof node !== "object" || node === null) return []
   const { done } = node as { readonly done?: string }
-  return [done ?? [], ...Object.values(node).map((one) => listEnds(one as Json))].flat()
+  return [done ?? [], ...Object.values(node).map((child) => listEnds(child as Json))].flat()
 }

@@ -1,4 +1,4 @@
-/** cards-guide.test.ts: the examples in docs/cards.md are valid. */
+/** cards-guide.test.ts: tests that the examples in docs/cards.md are valid. */
 
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
@@ -10,7 +10,7 @@ import type { Json } from "../../../shared/json.ts"
 
 const guide = readFileSync("docs/cards.md", "utf8")
 
-/** Returns the first code block in a language. */
+/** Returns the guide's first code block in the given language. */
 const readBlock = (language: string): string =>
   new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(guide)?.[1] ?? ""
 

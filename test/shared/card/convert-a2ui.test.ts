@@ -1,4 +1,7 @@
-/** convert-a2ui.test.ts: A2UI's own examples as cards: which keep their structure, and what their texts become. */
+/**
+ * convert-a2ui.test.ts: converts A2UI's own examples to cards, and tests which of them keep their structure and what
+ * their texts become.
+ */
 
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -31,7 +34,7 @@ function readExample(file: string): A2uiSurface {
 
 interface TreeNode {
   readonly kind: string
-  /** Whether there is one child for each item of an array. */
+  /** Whether there is one child per item of an array. */
   readonly isRepeated: boolean
   readonly children: readonly TreeNode[]
 }
@@ -39,13 +42,13 @@ interface TreeNode {
 type Component = { readonly [field: string]: Json }
 
 const FIELDS = ["TextField", "CheckBox", "ChoicePicker", "DateTimeInput"]
-/** The kinds of A2UI components that cards also have. On a card, the label of a button is a field. */
+/** The kinds of A2UI components that cards also have. On a card, a button's label is a field, and not a component. */
 const KINDS = new Set([
   ...["Text", "Image", "Icon", "Row", "Column", "List", "Card", "Tabs", "Divider", "Button"],
   ...FIELDS,
 ])
 
-/** The tree below a component. Null if it contains a kind that cards don't have. */
+/** Returns the tree below a component, or null if the tree contains a kind that cards don't have. */
 function readTree(components: ReadonlyMap<string, Component>, id: string): TreeNode | null {
   const { component, child, children = null, tabs } = components.get(id) as Component
   const kind = String(component)
@@ -62,7 +65,7 @@ function readTree(components: ReadonlyMap<string, Component>, id: string): TreeN
 function keepsStructure(surface: A2uiSurface): boolean {
   const expected = readTree(surface.components, "root")
   const { view } = convertSurface(surface, "tool").template as unknown as CardTemplate
-  const converted = readTree(new Map(view.map((one) => [one.id, one])), "root")
+  const converted = readTree(new Map(view.map((component) => [component.id, component])), "root")
   return expected !== null && JSON.stringify(converted) === JSON.stringify(expected)
 }
 
@@ -78,7 +81,7 @@ describe("A2UI's examples", () => {
     expect(checkTemplate(template)).toMatchObject({ ok: true })
   })
 
-  test("[CV40] at least 30 of 43 keep their structure; the losses of the others are listed", () => {
+  test("[CV40] at least 30 of 43 keep their structure, and what the others lose is listed", () => {
     expect(files).toHaveLength(43)
     const lost = files.filter((file) => !keepsStructure(readExample(file)))
     expect(lost.map((file) => file.replace(/^.*\/\d+_|\.json$/g, ""))).toEqual([
@@ -178,7 +181,7 @@ describe("npm run cards", () => {
   const runCards = (...args: string[]) =>
     spawnSync(process.execPath, ["scripts/cards/cards.ts", ...args], { encoding: "utf8" })
 
-  test("[CV40] converts a file, names what is different, and checks the result", () => {
+  test("[CV40] converts a file, lists the differences, and checks the result", () => {
     const converted = runCards("convert", `${FOLDER}/basic/05_product-card.json`, "--for", "shop")
     expect(converted.status).toBe(0)
     expect(converted.stderr).toContain("image: an image has no description")

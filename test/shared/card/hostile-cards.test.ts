@@ -1,4 +1,4 @@
-/** hostile-cards.test.ts: templates and results that try to run, fetch, build or exhaust something. */
+/** hostile-cards.test.ts: tests templates and results that try to run, fetch, build or exhaust something. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -24,7 +24,7 @@ describe("hostile templates", () => {
     expect(new Set(bodies).size).toBeGreaterThanOrEqual(200)
   })
 
-  test("[CV1] any JSON is checked without an exception, and every accepted template can be filled", () => {
+  test("[CV1] any JSON can be checked without an exception, and every accepted template can be filled", () => {
     const words = [...COMPONENT_KINDS, ...FORMAT_FUNCTIONS, "root", "a", "/a", "b", "body", ...SCRIPTS]
     const leaf = fc.oneof(fc.constantFrom(...words), fc.string(), fc.double(), fc.boolean(), fc.constant(null))
     const names = [
@@ -52,8 +52,10 @@ describe("hostile templates", () => {
       fc.property(json, json, json, (view, result, title) => {
         const checked = checkTemplate({ for: "t", title, schema: {}, view, samples: [{ a: "b" }] } as Json)
         expect(typeof checked.ok).toBe("boolean")
-        // The page trusts no template, because an archive of a tenant can contain any.
-        const list = Array.isArray(view) ? view.filter((one) => typeof one === "object" && one !== null) : []
+        // The page trusts no template, because a tenant's archive can contain any template.
+        const list = Array.isArray(view)
+          ? view.filter((component) => typeof component === "object" && component !== null)
+          : []
         const filled = fillView({ title: title as never, view: list as never }, result, ENGLISH)
         if (filled !== null) expect(typeof viewToMarkdown(filled)).toBe("string")
       }),
@@ -75,12 +77,12 @@ describe("hostile results", () => {
     expect(JSON.stringify(filled)).not.toMatch(/"type":"(?:link|image)"/)
     const markdown = viewToMarkdown(filled)
     expect(markdown).not.toMatch(/(?<!\\)<(?:script|img|span)|(?<!\\)\]\(|(?<!\\)!\[/)
-    // One line for each text, so that nothing begins a block of its own.
+    // Each text must be on one line, so that no part of it begins a separate block.
     for (const line of markdown.split("\n")) expect(line).not.toMatch(/^(?:#{1,6} |> )/)
   })
 
   test.each<[string, Json]>([
-    ["numbers without end", { a: "x", n: Number.POSITIVE_INFINITY }],
+    ["infinite numbers", { a: "x", n: Number.POSITIVE_INFINITY }],
     ["a huge time", { a: "x", n: 1e300 }],
     ["a negative share", { a: "x", n: -5 }],
     ["a list as text", { a: ["x"], n: 1 }],
@@ -89,7 +91,7 @@ describe("hostile results", () => {
     ["text as rows", { a: "x", rows: "rows" }],
     ["a prototype", JSON.parse('{"__proto__":{"a":"evil"},"n":1}')],
     ["a long text", { a: "x".repeat(1_000_000), n: 1 }],
-    ["a half surrogate", { a: "\uD800", n: 1 }],
+    ["a lone surrogate", { a: "\uD800", n: 1 }],
   ])("[CV4] with %s are drawn within bounds", (_name, result) => {
     const filled = fill(result)
     if (filled === null) return
@@ -102,7 +104,7 @@ describe("hostile results", () => {
     }
   })
 
-  test("[CV6] lists in lists are bounded as a whole", () => {
+  test("[CV6] lists within lists are bounded as a whole", () => {
     const deep = [
       { id: "root", component: "List", children: { componentId: "a", path: "/rows" } },
       { id: "a", component: "List", children: { componentId: "b", path: "/rows" } },

@@ -1,6 +1,6 @@
 /**
- * hostile-corpus.ts: templates and tool results that try to run, fetch, forge or exhaust something. Each is the body of
- * `PUT /v1/cards/:name`, with a name for the tests.
+ * hostile-corpus.ts: templates and tool results that try to run, fetch, forge or exhaust something. Each entry is a
+ * body of `PUT /v1/cards/:name`, with a name for the tests.
  */
 
 import type { Json } from "../../../shared/json.ts"
@@ -8,7 +8,7 @@ import type { Json } from "../../../shared/json.ts"
 export type HostileBody = { readonly [field: string]: Json | undefined }
 type Named = readonly (readonly [name: string, body: HostileBody])[]
 
-/** URLs that are neither a link nor an image. */
+/** URLs that must become neither a link nor an image. */
 export const SCRIPTS = [
   "javascript:alert(1)",
   "JaVaScRiPt:alert(1)",
@@ -55,7 +55,7 @@ export const SCRIPTS = [
   "",
 ] as const
 
-/** Texts that look like some kind of syntax. */
+/** Text that looks like some kind of syntax. */
 export const MARKUP = [
   "<script>alert(1)</script>",
   "<img src=x onerror=alert(1)>",
@@ -113,7 +113,7 @@ const VIEWS: readonly (readonly [string, Json])[] = [
   ["children of a text", text({ children: ["a"] })],
   ["a key of a prototype", text({ constructor: "x" })],
   ["an own __proto__", JSON.parse('[{"id":"root","component":"Text","text":"a","__proto__":{"x":1}}]')],
-  ["an own toJSON", text({ toJSON: "x" })],
+  ["a toJSON property", text({ toJSON: "x" })],
   ["a virtual node", text({ text: { type: "script", props: {} } })],
   ["an unknown kind", [{ id: "root", component: "Video", url: "https://a.example/v.mp4" }]],
   ["a frame", [{ id: "root", component: "Frame", url: "https://a.example" }]],
@@ -132,12 +132,12 @@ const VIEWS: readonly (readonly [string, Json])[] = [
   ["a function with more fields", text({ text: { call: "formatNumber", args: { value: { path: "/a" } }, else: "x" } })],
   ["a function in a function", text({ text: call("formatNumber", { value: call("join", { values: ["1"] }) }) })],
   ["a function that A2UI has", text({ text: call("formatString", { value: "\u0024{/a}" }) })],
-  ["a function that opens an address", text({ text: call("openUrl", { url: "https://evil.example" }) })],
+  ["a function that opens a URL", text({ text: call("openUrl", { url: "https://evil.example" }) })],
   ["a regular expression as a function", text({ text: call("regex", { value: { path: "/a" }, pattern: "(a+)+$" }) })],
   ["too many joined texts", text({ text: call("join", { values: Array.from({ length: 21 }, () => "a") }) })],
   ["too many cases", text({ text: call("choose", { value: { path: "/a" }, cases: manyKeys(31) }) })],
   ["cases that are markup nodes", text({ text: call("choose", { value: { path: "/a" }, cases: { x: { b: 1 } } }) })],
-  ["a binding with more", text({ text: { path: "/a", call: "x" } })],
+  ["a binding with an additional field", text({ text: { path: "/a", call: "x" } })],
   ["a binding that is a number", text({ text: { path: 1 } })],
   ["a binding that is a URL", text({ text: { path: "https://evil.example/data.json" } })],
   ["a binding with a bad escape", text({ text: { path: "/a~2" } })],
@@ -150,33 +150,42 @@ const VIEWS: readonly (readonly [string, Json])[] = [
   ["a text that is a list", text({ text: ["a"] })],
   ["a text of 2,001 characters", text({ text: "a".repeat(2_001) })],
   ["too many decimals", text({ text: call("formatNumber", { value: { path: "/a" }, decimals: 99 }) })],
-  ["half a decimal", text({ text: call("formatNumber", { value: { path: "/a" }, decimals: 0.5 }) })],
-  ["a pattern of a date", text({ text: call("formatDate", { value: { path: "/a" }, style: "yyyy" }) })],
+  ["a fractional number of decimals", text({ text: call("formatNumber", { value: { path: "/a" }, decimals: 0.5 }) })],
+  ["a date pattern", text({ text: call("formatDate", { value: { path: "/a" }, style: "yyyy" }) })],
   [
-    "an address made by a function",
+    "a URL that a function returns",
     [{ id: "root", component: "Link", text: "a", url: call("join", { values: ["https://", { path: "/a" }] }) }],
   ],
   [
-    "an image made by a function",
+    "an image URL that a function returns",
     [{ id: "root", component: "Image", description: "a", url: call("choose", { value: { path: "/a" }, cases: {} }) }],
   ],
-  ["a link of two addresses", [{ id: "root", component: "Link", text: "a", url: ["https://a.example"] }]],
+  ["a link with two URLs", [{ id: "root", component: "Link", text: "a", url: ["https://a.example"] }]],
   ["an image over http", [{ id: "root", component: "Image", description: "a", url: "http://a.example/x.png" }]],
   ["an image of 2,049 characters", [image(`https://a.example/${"a".repeat(2_049)}`)]],
-  ["an icon of a path", [{ id: "root", component: "Icon", name: { svgPath: "M0 0" } }]],
+  ["an icon given as a path", [{ id: "root", component: "Icon", name: { svgPath: "M0 0" } }]],
   ["an icon that is markup", [{ id: "root", component: "Icon", name: "<svg onload=alert(1)>" }]],
   ["a tone that is a style", [{ id: "root", component: "Badge", text: "a", tone: "red;}" }]],
   ["a negative weight", text({ weight: -1 })],
   ["an endless weight", text({ weight: 1e300 })],
   ["a weight that is a style", text({ weight: "1;position:fixed" })],
-  ["a share of nothing", [{ id: "root", component: "Progress", label: "a", value: { path: "/a" }, max: 0 }]],
-  ["two components in a circle", [...(chain(1) as Json[]), { id: "n1", component: "Card", child: "root" }]],
+  [
+    "a progress bar with a maximum of 0",
+    [{ id: "root", component: "Progress", label: "a", value: { path: "/a" }, max: 0 }],
+  ],
+  ["two components that contain each other", [...(chain(1) as Json[]), { id: "n1", component: "Card", child: "root" }]],
   ["a component that contains itself", [{ id: "root", component: "Card", child: "root" }]],
   ["a component that is missing", [{ id: "root", component: "Card", child: "none" }]],
-  ["a component twice", [{ id: "root", component: "Row", children: ["a", "a"] }, ...(text({ id: "a" }) as Json[])]],
-  ["an id twice", [...(text({}) as Json[]), ...(text({}) as Json[])]],
+  [
+    "a component used twice",
+    [{ id: "root", component: "Row", children: ["a", "a"] }, ...(text({ id: "a" }) as Json[])],
+  ],
+  ["an id used twice", [...(text({}) as Json[]), ...(text({}) as Json[])]],
   ["a component that nothing shows", [...(text({}) as Json[]), ...(text({ id: "b" }) as Json[])]],
-  ["a list of itself", [{ id: "root", component: "List", children: { componentId: "root", path: "/a" } }]],
+  [
+    "a list whose item is the list itself",
+    [{ id: "root", component: "List", children: { componentId: "root", path: "/a" } }],
+  ],
   [
     "a list with an expression",
     [{ id: "root", component: "List", children: { componentId: "a", path: "/a", if: "x" } }],
@@ -192,7 +201,7 @@ const VIEWS: readonly (readonly [string, Json])[] = [
   ["13 columns", [table(Array.from({ length: 13 }, () => ({ title: "a", value: { path: "a" } })))]],
   ["a column with a handler", [table([{ title: "a", value: { path: "a" }, onclick: "alert(1)" }])]],
   ["a column with a computed name", [table([{ title: { path: "/a" }, value: { path: "a" } }])]],
-  ["a chart of pies", [{ id: "root", component: "Chart", kind: "pie", title: "a", rows: { path: "/a" } }]],
+  ["a pie chart", [{ id: "root", component: "Chart", kind: "pie", title: "a", rows: { path: "/a" } }]],
   ["a timer in a text", [{ id: "root", component: "Timer", label: "a", endsAt: "2030-01-01" }]],
   ["an empty view", []],
   ["a view that is an object", { root: {} }],
@@ -203,8 +212,8 @@ const VIEWS: readonly (readonly [string, Json])[] = [
 
 const SCHEMAS: readonly (readonly [string, object])[] = [
   ["a regular expression", { type: "string", pattern: "(a+)+$" }],
-  ["a pattern of names", { patternProperties: { "(a+)+$": {} } }],
-  ["names of properties", { propertyNames: { pattern: "(a+)+$" } }],
+  ["patternProperties", { patternProperties: { "(a+)+$": {} } }],
+  ["propertyNames", { propertyNames: { pattern: "(a+)+$" } }],
   ["a remote reference", { $ref: "https://evil.example/schema.json" }],
   ["a reference to a file", { $ref: "file:///etc/passwd" }],
   ["a reference to itself", { $ref: "#" }],
@@ -213,19 +222,19 @@ const SCHEMAS: readonly (readonly [string, object])[] = [
   ["an id", { $id: "https://evil.example/" }],
   ["definitions", { $defs: { a: { $ref: "#/$defs/a" } } }],
   ["a condition", { if: {}, else: {} }],
-  ["all of many", { allOf: [{}] }],
-  ["one of many", { oneOf: [{}] }],
-  ["what it isn't", { not: {} }],
+  ["allOf", { allOf: [{}] }],
+  ["oneOf", { oneOf: [{}] }],
+  ["not", { not: {} }],
   ["unique items", { uniqueItems: true }],
-  ["contained items", { contains: {} }],
-  ["items before others", { prefixItems: [{}] }],
-  ["multiples", { multipleOf: 1e-300 }],
+  ["contains", { contains: {} }],
+  ["prefixItems", { prefixItems: [{}] }],
+  ["multipleOf", { multipleOf: 1e-300 }],
   ["an unknown keyword", { "x-evil": 1 }],
   ["a keyword of a prototype", JSON.parse('{"__proto__": {"type": "string"}}')],
   ["a type that is an object", { type: {} }],
   ["an unknown type", { type: "bigint" }],
   ["a negative count", { minItems: -1 }],
-  ["a limit that is a text", { maximum: "9" }],
+  ["a limit that is a string", { maximum: "9" }],
   ["objects in an enum", { enum: [{}] }],
   ["a schema that is a list", { properties: { a: [] } }],
   ["many levels", Array.from({ length: 40 }).reduce<object>((items) => ({ items }), {})],
@@ -233,7 +242,7 @@ const SCHEMAS: readonly (readonly [string, object])[] = [
 ]
 
 const BODIES: readonly (readonly [string, object])[] = [
-  ["a field of its own", { script: "alert(1)" }],
+  ["an additional field", { script: "alert(1)" }],
   ["HTML", { html: "<b>" }],
   ["the card of another tool", { for: "weather" }],
   ["a tool with a path", { for: "../weather" }],
@@ -245,7 +254,7 @@ const BODIES: readonly (readonly [string, object])[] = [
   ["six samples", { samples: Array.from({ length: 6 }, () => ({ a: "x" })) }],
   ["a sample that is a list", { samples: [[]] }],
   ["a sample of 70 KB", { samples: [{ a: "x".repeat(70_000) }] }],
-  ["a sample of another shape", { schema: { type: "object", required: ["b"] } }],
+  ["a sample that doesn't match the schema", { schema: { type: "object", required: ["b"] } }],
 ]
 
 const button = (fields: object = {}): Json => ({ id: "b", component: "Button", label: "Go", action: "go", ...fields })
@@ -257,7 +266,7 @@ const formOf = (parts: readonly Json[], actions: unknown = { go: { tool: "t", ar
 
 const FORMS: readonly (readonly [string, HostileBody])[] = [
   ["a button with a handler", formOf([button({ onclick: "alert(1)" })])],
-  ["a button with an address", formOf([button({ url: "https://evil.example" })])],
+  ["a button with a URL", formOf([button({ url: "https://evil.example" })])],
   ["a button without an action", formOf([button()], {})],
   ["a button of a prototype's action", formOf([button({ action: "constructor" })])],
   [
@@ -266,12 +275,12 @@ const FORMS: readonly (readonly [string, HostileBody])[] = [
   ],
   ["an action without a button", formOf([button()], { go: { tool: "t", args: {} }, other: { tool: "t", args: {} } })],
   ["an action that fetches", formOf([button()], { go: { url: "https://evil.example", args: {} } })],
-  ["an action with an approval of its own", formOf([button()], { go: { tool: "t", args: {}, approval: "never" } })],
+  ["an action that sets its own approval", formOf([button()], { go: { tool: "t", args: {}, approval: "never" } })],
   ["a tool with a path", formOf([button()], { go: { tool: "../t", args: {} } })],
-  ["a tool that is bound", formOf([button()], { go: { tool: { path: "/a" }, args: {} } })],
-  ["an argument of two sources", formOf([button()], { go: { tool: "t", args: { a: { path: "/a", field: "f" } } } })],
+  ["a tool given by a binding", formOf([button()], { go: { tool: { path: "/a" }, args: {} } })],
+  ["an argument with two sources", formOf([button()], { go: { tool: "t", args: { a: { path: "/a", field: "f" } } } })],
   ["an argument with a function", formOf([button()], { go: { tool: "t", args: { a: call("join", { values: [] }) } } })],
-  ["an argument of a missing field", formOf([button()], { go: { tool: "t", args: { a: { field: "g" } } } })],
+  ["an argument from a missing field", formOf([button()], { go: { tool: "t", args: { a: { field: "g" } } } })],
   [
     "an argument of 2,001 characters",
     formOf([button()], { go: { tool: "t", args: { a: { value: "x".repeat(2_001) } } } }),
@@ -279,7 +288,7 @@ const FORMS: readonly (readonly [string, HostileBody])[] = [
   ["a relative argument", formOf([button()], { go: { tool: "t", args: { a: { path: "a" } } } })],
   ["arguments that are a list", formOf([button()], { go: { tool: "t", args: [] } })],
   ["actions that are a list", formOf([button()], [])],
-  ["a field twice", formOf([button(), fieldOf(), fieldOf({ id: "g" })])],
+  ["two fields with the same name", formOf([button(), fieldOf(), fieldOf({ id: "g" })])],
   ["a field of a prototype", formOf([button(), fieldOf({ name: "__proto__" })])],
   ["a field for a password", formOf([button(), fieldOf({ variant: "obscured" })])],
   ["a field with a pattern", formOf([button(), fieldOf({ pattern: "(a+)+$" })])],
@@ -288,7 +297,7 @@ const FORMS: readonly (readonly [string, HostileBody])[] = [
   ["a file as a field", formOf([button(), fieldOf({ component: "FileInput" })])],
 ]
 
-/** Templates that are all refused. */
+/** Templates that must be refused. */
 export const HOSTILE_TEMPLATES: Named = [
   ...SCRIPTS.map((url) => [`a link to ${JSON.stringify(url)}`, body([link(url)])] as const),
   ...SCRIPTS.map((url) => [`an image at ${JSON.stringify(url)}`, body([image(url)])] as const),
@@ -320,7 +329,7 @@ export const EVERYTHING: Json = [
   { id: "name", component: "Text", text: { path: "a" } },
 ]
 
-/** Results for valid templates. What they contain is drawn as text, or left out. */
+/** Results for valid templates. Their contents must be drawn as text, or be omitted. */
 export const HOSTILE_RESULTS: Named = [...SCRIPTS, ...MARKUP]
   .filter((value) => value !== "")
   .map((a) => [

@@ -2,8 +2,8 @@
  * call-with-input.ts: calls a tool whose server can ask the user, and repeats the call with the answers.
  *
  * call → input_required → stored, shown (InputNeeded) … answer → call again, with the answers and the server's state
- * What the server asks is stored before the call waits, and the answers before the call runs again. So a restart loses
- * neither. Whether an interrupted run is repeated is decided elsewhere, as for any other call (SPEC MP10).
+ * The questions are stored before the call waits, and the answers before the call runs again, so a restart loses
+ * neither. Whether an interrupted call is run again is decided elsewhere, as for any other call (SPEC MP10).
  */
 
 import { fail, type McpFlaw, type Result, succeed } from "../../../shared/fault.ts"
@@ -13,7 +13,7 @@ import { InputNeeded } from "../../tool/tool.ts"
 import type { McpResult } from "../mcp-result.ts"
 import { readInputRequired } from "./read-input-required.ts"
 
-/** How often a call can ask. A server that asks again and again would keep the user busy forever. */
+/** Maximum number of times that a call may ask the user. Otherwise a server could keep asking forever. */
 const MAX_ROUNDS = 3
 
 /** What a repeated call contains besides its arguments. */
@@ -22,7 +22,7 @@ export interface InputReply {
   readonly requestState?: string
 }
 
-/** The result of one request: the tool's, or what its server asks, as it was sent. */
+/** The server's reply to one request: the tool's result, or the questions exactly as the server sent them. */
 export type ServerReply = McpResult | { readonly asks: { readonly [key: string]: unknown } }
 
 export interface InputCall {

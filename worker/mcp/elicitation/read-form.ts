@@ -116,7 +116,7 @@ function readBounds(min: unknown, max: unknown): { readonly min?: number; readon
   return { ...(typeof min === "number" && { min }), ...(typeof max === "number" && { max }) }
 }
 
-/** Adds the default value. One that doesn't fit its field is omitted. */
+/** Adds the default value. A value that doesn't fit its field is omitted. */
 function withInitial(field: InputField, initial: unknown): InputField {
   const isValue =
     typeof initial === "string" || typeof initial === "number" || typeof initial === "boolean" || isTextList(initial)

@@ -2,7 +2,7 @@
  * read-input-required.ts: reads a result that asks for input (`input_required`), within bounds. Pure. SPEC MP30, MP31.
  *
  * Only forms are shown to the user. Requests to open a URL are declined, and requests for a model or for files are
- * refused: the client declares neither.
+ * refused, because the client declares support for neither.
  */
 
 import { fail, type McpFlaw, type Result, succeed } from "../../../shared/fault.ts"
@@ -10,7 +10,7 @@ import { isJsonObject } from "../../../shared/json.ts"
 import type { InputRequest, StoredInput } from "../../store/callbacks/call-inputs.ts"
 import { readForm } from "./read-form.ts"
 
-/** Requests of one result. They are shown one after the other. */
+/** Maximum number of requests in one result. They are shown one after the other. */
 const MAX_REQUESTS = 4
 /** In UTF-16 code units. */
 const MAX_STATE_CHARS = 64 * 1024

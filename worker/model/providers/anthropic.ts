@@ -1,8 +1,8 @@
 /**
  * anthropic.ts: a model behind Anthropic's Messages API (SPEC MO14).
  *
- * Anthropic caches what precedes a breakpoint. There are up to four of them: after the tools, after the system prompt,
- * after the newest question and at the end. So each call reads what the previous call has written (SPEC MO17).
+ * Anthropic caches what precedes a breakpoint. There are up to four breakpoints: after the tools, after the system
+ * prompt, after the newest question and at the end. So each call reads what the previous call has written (SPEC MO17).
  */
 
 import { createAnthropic } from "@ai-sdk/anthropic"

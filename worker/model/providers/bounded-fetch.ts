@@ -1,7 +1,7 @@
 /**
  * bounded-fetch.ts: a fetch whose responses are bounded, for a model's endpoint.
  *
- * The provider package reads an event stream event by event and any other body whole, both without a limit. Here a
+ * The provider package reads an event stream event by event and any other body whole, both without a limit. Here, a
  * stream fails at an event that is too long or a line that is nested too deeply (SPEC MO13), and any other body is cut
  * off.
  */
@@ -10,13 +10,15 @@ import type { TurnFault } from "../../../shared/fault.ts"
 import { createJsonMeter } from "../../../shared/json.ts"
 import { MAX_ANSWER_CHARS } from "../../../shared/limits.ts"
 
-/** Longest event of a stream, in UTF-16 code units: the longest answer in one piece, escaped, with some headroom. */
+/**
+ * Maximum length of a stream event, in UTF-16 code units: the longest answer in one piece, escaped, with some headroom.
+ */
 const MAX_MODEL_EVENT_CHARS = 4 * MAX_ANSWER_CHARS
 
-/** Largest body that is not a stream, in bytes. */
+/** Maximum size of a body that is not a stream, in bytes. */
 const MAX_MODEL_BODY_BYTES = 64 * 1024
 
-/** The error of a stream that exceeds a bound. */
+/** The error of a stream that exceeds a limit. */
 export class StreamBoundError extends Error {
   readonly fault: TurnFault
 
@@ -31,7 +33,7 @@ export const fetchBounded: typeof fetch = async (input, init) => {
   return boundResponse(await fetch(input, { ...init, redirect: "manual" }))
 }
 
-/** Returns the response with a body that fails or ends at its bounds. */
+/** Returns the response with a body that fails or ends at its limit. */
 export function boundResponse(response: Response): Response {
   if (response.body === null) return response
   const isStream = response.ok && (response.headers.get("content-type") ?? "").includes("text/event-stream")
@@ -39,7 +41,7 @@ export function boundResponse(response: Response): Response {
   return new Response(body, response)
 }
 
-/** Passes bytes on, and fails at the first event or line beyond the bounds. A blank line ends an event. */
+/** Passes bytes on, and fails at the first event or line beyond the limits. A blank line ends an event. */
 function createEventGuard(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder()
   let eventChars = 0

@@ -13,7 +13,7 @@ export function createResponsesModel(config: ProviderConfig): Model {
     ...(config.headers === undefined ? {} : { headers: config.headers }),
     fetch: fetchBounded,
   })
-  // The server stores the history, so the provider need not.
+  // Cuecard stores the history, so the provider need not.
   const providerOptions = { openai: { store: false } }
   return createStreamedModel(endpoint.responses(config.modelName), config, { providerOptions })
 }

@@ -1,7 +1,8 @@
 /**
  * openai-usage.ts: reads the usage in the chunks of an OpenAI-compatible stream.
  *
- * OpenAI sends it in the last chunk, other systems in every chunk. Each system has its own names for cached tokens.
+ * OpenAI sends the usage in the last chunk, other systems in every chunk. Each system has its own names for cached
+ * tokens.
  */
 
 import { cleanTokenCounts, type TokenCounts } from "../../../shared/usage/call-usage.ts"
@@ -41,7 +42,7 @@ export function parseUsage(usage: unknown): TokenCounts | null {
   })
 }
 
-/** Returns the output, including reasoning. xAI doesn't count reasoning as completion tokens, which its total shows. */
+/** Returns the output, including reasoning. xAI doesn't count reasoning as completion tokens, as its total shows. */
 function sumOutput(input: unknown, completion: unknown, reasoning: unknown, total: unknown): unknown {
   if (typeof completion !== "number" || typeof reasoning !== "number" || reasoning <= 0) return completion
   const isApart = typeof input === "number" && total === input + completion + reasoning

@@ -17,7 +17,7 @@ export interface WorkersAi {
   run(model: string, input: object, options?: object): Promise<unknown>
 }
 
-/** A placeholder, because the binding has no URL. Usage is recorded under its host name. */
+/** A placeholder, because the binding has no URL. Usage is recorded under the placeholder's host name. */
 const PLACEHOLDER_URL = "https://workers-ai"
 
 export function createWorkersAiModel(ai: WorkersAi, config: Omit<ProviderConfig, "baseUrl" | "fetch">): Model {
@@ -112,8 +112,10 @@ function toCall(call: { readonly [field: string]: Json }, index: number): object
 /** Workers AI's error codes for too many requests and for insufficient capacity. */
 const BUSY_CODES: ReadonlySet<unknown> = new Set([3036, 3040])
 
-/** Returns the error of an event in Workers AI's own format, converted to OpenAI's format; null if there is none, or if it already has
- * that format. */
+/**
+ * Returns the error of an event in Workers AI's own format, converted to OpenAI's format. Returns null if there is no
+ * error, or if it already has OpenAI's format.
+ */
 function readError({ error, errors }: { readonly [field: string]: Json }): object | null {
   if (typeof error === "string") return { message: error }
   const [first] = Array.isArray(errors) ? errors : []

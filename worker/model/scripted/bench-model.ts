@@ -2,8 +2,8 @@
  * bench-model.ts: model turns of an exact size, for benchmarks.
  *
  * `/bench deltas=2000 chars=6 tools=2 delay_ms=0 yield_every=10` produces 2,000 text deltas of 6 characters, split
- * evenly before, between and after two calls of the weather tool. It keeps no state: the number of tool results since
- * the question determines the step.
+ * evenly before, between and after two calls of the weather tool. The model keeps no state: the number of tool results
+ * since the question determines the step.
  */
 
 import { MAX_STEPS } from "../../../shared/limits.ts"
@@ -17,7 +17,7 @@ export interface BenchPlan {
   readonly tools: number
   /** Time from one delta to the next, in milliseconds. */
   readonly delayMs: number
-  /** Number of deltas after which it yields to the event loop; 0: never. */
+  /** Number of deltas after which the model yields to the event loop; 0: never. */
   readonly yieldEvery: number
 }
 
@@ -45,8 +45,8 @@ export function parseBenchPlan(message: string): BenchPlan | null {
 const CITIES = ["London", "Tokyo", "Oslo", "Cairo", "Sydney", "Lima", "Paris", "Delhi"]
 
 /**
- * One model call of a bench turn; `stepIndex` counts from 0.
- * With a delay each delta has an absolute due time, so a late timer doesn't delay the deltas after it.
+ * Streams one model call of a bench turn; `stepIndex` counts from 0.
+ * With a delay, each delta has an absolute due time, so a late timer doesn't delay the deltas after it.
  */
 export async function* streamBenchStep(
   bench: BenchPlan,

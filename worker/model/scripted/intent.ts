@@ -14,7 +14,7 @@ export type Intent =
 const MAX_READ_CHARS = 400
 /** Maximum number of places, and therefore cards, in one answer. */
 const MAX_PLACES = 8
-/** Maximum number of earlier questions that a chain of follow-ups can refer to. */
+/** Maximum number of earlier questions to which a chain of follow-ups can refer. */
 const MAX_EARLIER_QUESTIONS = 20
 
 const WEATHER = /\b(?:weather|forecasts?|temperatures?)\b/i
@@ -47,15 +47,16 @@ function parseIntentAt(questions: readonly string[], index: number, maxEarlier: 
 }
 
 /**
- * Repeats the earlier question: "Will it rain tomorrow?" refers to its places. Without one, the model asks for the
- * place.
+ * Repeats the earlier question, because "Will it rain tomorrow?" refers to its places. Without an earlier question, the
+ * model asks for a place.
  */
 function repeatWeatherIntent(earlier: Intent | undefined, isTomorrow: boolean): Intent {
   return earlier?.kind === "weather" ? { ...earlier, isTomorrow } : { kind: "which_place", isTomorrow }
 }
 
 /**
- * Parses "And in Rome?", "and tomorrow?", or a bare place name as the answer to our question. Null for anything else.
+ * Parses "And in Rome?", "and tomorrow?", or a bare place name as the answer to our question. Returns null for anything
+ * else.
  */
 function parseFollowUp(text: string, timelessText: string, earlier: (() => Intent) | null): Intent | null {
   const rest = FOLLOW_UP.exec(text)?.[1]

@@ -52,7 +52,7 @@ export function parseScript(json: string): Result<ModelScript, string> {
 }
 
 /**
- * Creates a model that replays the script in `json`. With an invalid script each call fails, with the reason for the
+ * Creates a model that replays the script in `json`. With an invalid script, each call fails with the reason for the
  * log.
  */
 export function createReplayModel(json: string, delayMs: number): Model {
@@ -81,8 +81,8 @@ export function streamScriptStep(
 }
 
 /**
- * Returns the number of finished steps of this turn: each has one assistant message. The step that is continued counts
- * as one.
+ * Returns the number of finished steps of this turn: each has one assistant message. A step that is continued also
+ * counts.
  */
 function countFinishedSteps(request: readonly ModelMessage[]): number {
   const { messages } = splitContinuation(request)

@@ -27,8 +27,8 @@ const AGENT_REQUEST =
   /^(?:please )?(?:ask|have|let) (?:the |our )?([a-z][a-z0-9_-]{0,31})(?: agent)?(,? (?:in the background|asynchronously|without waiting),?)? ?(?:about |to |for |whether |if |: ?)?(\S[\s\S]{0,2000})$/i
 
 /**
- * Returns the call for a request such as "Ask the researcher about …". Null for other questions, or if there is no such
- * agent.
+ * Returns the call for a request such as "Ask the researcher about …". Returns null for other questions, or if there is
+ * no such agent.
  */
 export function planAgentQuestion(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
   const [, name = "", asyncPhrase, message = ""] = AGENT_REQUEST.exec(question.trim()) ?? []
@@ -79,7 +79,7 @@ export function isResearcher(system: string): boolean {
   return system.startsWith("You are the researcher.")
 }
 
-/** Returns the researcher's next step: it looks up one place per step. Null if nothing is left. */
+/** Returns the researcher's next step, which looks up one place. Returns null if nothing is left. */
 export function planNextLookUp(
   intent: Extract<Intent, { kind: "weather" }>,
   lookedUpCount: number,

@@ -10,7 +10,7 @@ import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
 import type { CallOutcome } from "./weather-prose.ts"
 import { CLOCK_HTML, COUNTER_HTML } from "./scripted-canvas.ts"
 
-/** Returns the tool call for a media request, if the turn has the tool. Null for any other question. */
+/** Returns the tool call for a media request, if the turn has the tool. Returns null for any other question. */
 export function planMediaCall(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
   const hasChartTool = tools.some(({ name }) => name === "chart")
   const request =

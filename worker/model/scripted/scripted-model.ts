@@ -180,7 +180,7 @@ const MODEL_FAULTS: ReadonlySet<string> = new Set<TurnFault>([
   ...(["model_malformed", "model_timeout", "model_cut_off"] as const),
 ])
 
-/** Returns the events of a command that the file header lists. Null if the message is not a command. */
+/** Returns the events of a command that the file header lists. Returns null if the message is not a command. */
 function parseCommand(question: string): readonly ModelEvent[] | null {
   const command = /^\/(say|think|call|fault)(?:\s([\s\S]*))?$/.exec(question)
   const rest = command?.[2] ?? ""
@@ -291,7 +291,7 @@ function countScriptedInput({ system, messages, tools }: ModelRequest): InputCou
   return { input: earlier + estimateMessageTokens(messages.slice(-1)), cached, cacheWritten: 0 }
 }
 
-/** A word with the whitespace before it, or part of a very long word. */
+/** Matches a word with the whitespace before it, or part of a very long word. */
 const TOKEN = /\s{1,16}\S{0,16}|\S{1,16}/gu
 
 function splitIntoTokens(event: ModelEvent): ModelEvent[] {

@@ -5,10 +5,10 @@ import { splitResult } from "../../../shared/protocol/card-cue.ts"
 import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
 import type { CallOutcome } from "./weather-prose.ts"
 
-/** Sources that the answer quotes. With a card, which shows them all, it quotes the first. */
+/** Maximum number of sources that the answer quotes. With a card, which shows all sources, it quotes only the first. */
 const MAX_QUOTED = 3
 
-/** Plans the call for "Search for tea" or "look up tides". Null for any other question, or without the tool. */
+/** Plans the call for "Search for tea" or "look up tides". Returns null for any other question, or without the tool. */
 export function planSearch(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
   const query = /^(?:please )?(?:search(?: for)?|look up|find pages about) (\S.{0,150}?)[.?!]*$/i.exec(
     question.trim(),
@@ -28,7 +28,7 @@ export function describeSearch(outcomes: readonly CallOutcome[]): string | null 
   const tag = /<span id='(search_\d+)'>/.exec(trailer)?.[1]
   const points = data["sources"].slice(0, tag === undefined ? MAX_QUOTED : 1).flatMap(describeSource)
   if (points.length === 0) return "I found nothing about that."
-  // A single point is a sentence.
+  // Next to a card there is only one point, so it is written as a sentence, not as a list.
   const text = tag === undefined ? points.map((point) => `- ${point}`) : points
   const card = tag === undefined ? [] : [`<span id='${tag}'>${countPages(data["sources"].length)}</span>`]
   const note = data["sample"] === true ? ["These pages are samples, because no search service is set up."] : []

@@ -15,7 +15,7 @@ export function writeTitle([question]: readonly ModelMessage[]): string {
   return subject.charAt(0).toUpperCase() + subject.slice(1)
 }
 
-/** Returns questions about the subject of the question, as JSON. */
+/** Returns suggested questions about the question's subject, as JSON. */
 export function writeFollowUps(messages: readonly ModelMessage[]): string {
   const subject = writeTitle(messages)
   const isWeather = /\bweather|umbrella|rain\b/i.test(subject)

@@ -7,7 +7,7 @@
 import type { Json } from "../../../shared/json.ts"
 import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
 
-/** Characters of a question that are read. */
+/** Number of characters of a question that are read. */
 const MAX_READ_CHARS = 400
 const MAX_LISTED = 20
 const SECONDS: Readonly<Record<string, number>> = { second: 1, minute: 60, hour: 3600 }
@@ -18,7 +18,7 @@ interface ToolRequest {
   readonly text: string
 }
 
-/** Plans a tool call. Null for any other question, or without the tool. */
+/** Plans a tool call. Returns null for any other question, or without the tool. */
 export function planToolRequest(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
   const text = question.slice(0, MAX_READ_CHARS).trim()
   const request = parseCalculation(text) ?? parseTimer(text) ?? parseList(text) ?? parseReading(text)

@@ -23,17 +23,17 @@ export interface SecretLocation {
   readonly tenant: string
   /** What the secret is for: `model key`, `webhook secret`. */
   readonly purpose: string
-  /** Which secret of that purpose, such as the name of a model. */
+  /** Distinguishes the secrets of one purpose: for example, the name of a model. */
   readonly name: string
 }
 
 export interface OpenedSecret {
   readonly text: string
-  /** Whether it was sealed with the newest secret. If not, the caller seals it again at its next write. */
+  /** Whether the value was sealed with the newest secret. If not, the caller seals it again on its next write. */
   readonly isCurrent: boolean
 }
 
-/** Longest secret, in characters. Access tokens of some providers have several thousand. */
+/** Maximum length of a secret, in characters. Some providers' access tokens have several thousand. */
 export const MAX_SECRET_CHARS = 16_384
 
 const VERSION = "s1"
@@ -41,7 +41,10 @@ const IV_BYTES = 12
 /** Enough digits to distinguish the few secrets of a deployment. */
 const KEY_ID_BYTES = 8
 
-/** Seals a secret. Two seals of the same secret differ. Errors: throws for a secret over MAX_SECRET_CHARS. */
+/**
+ * Seals a secret. Sealing the same secret twice gives two different values. Errors: throws for a secret over
+ * MAX_SECRET_CHARS.
+ */
 export async function sealSecret(env: SealEnv, location: SecretLocation, text: string): Promise<string> {
   if (text.length > MAX_SECRET_CHARS) throw new RangeError("secret too long")
   const [master] = listMasters(env)
@@ -54,8 +57,8 @@ export async function sealSecret(env: SealEnv, location: SecretLocation, text: s
 }
 
 /**
- * Opens a sealed secret. Null if it was changed, was sealed for another location, or if the deployment no longer has
- * the secret with which it was sealed.
+ * Opens a sealed secret. Returns null if the value was changed or was sealed for another location, or if the deployment
+ * no longer has the secret with which it was sealed.
  */
 export async function openSecret(env: SealEnv, location: SecretLocation, sealed: string): Promise<OpenedSecret | null> {
   const [version, keyId = "", data = "", ...rest] = sealed.split(".")
@@ -83,7 +86,10 @@ async function decrypt(master: string, keyId: string, location: SecretLocation, 
   }
 }
 
-/** Newest first. JWT_SECRET is the last secret, because it sealed everything before SEALING_SECRETS was set. */
+/**
+ * Returns the deployment's secrets, newest first. JWT_SECRET comes last, because it sealed everything before
+ * SEALING_SECRETS was set.
+ */
 function listMasters({ SEALING_SECRETS, JWT_SECRET }: SealEnv): string[] {
   return [...splitCommaList(SEALING_SECRETS), ...(JWT_SECRET === undefined ? [] : [JWT_SECRET])]
 }
@@ -92,7 +98,7 @@ async function importMaster(master: string): Promise<CryptoKey> {
   return await crypto.subtle.importKey("raw", encodeText(master), "HKDF", false, ["deriveKey", "deriveBits"])
 }
 
-/** Returns a public name of a secret, which reveals nothing about it. */
+/** Returns a public id for a secret, which reveals nothing about the secret. */
 async function deriveKeyId(master: string): Promise<string> {
   const algorithm = createHkdf("cuecard seal key id")
   return bytesToHex(await crypto.subtle.deriveBits(algorithm, await importMaster(master), KEY_ID_BYTES * 8))
@@ -110,7 +116,7 @@ async function deriveSealKey(master: string, { tenant, purpose }: SecretLocation
   )
 }
 
-/** No salt: the secrets of a deployment are random, and the same key must be derived again later. */
+/** Uses no salt, because the deployment's secrets are random and the same key must be derived again later. */
 function createHkdf(info: string) {
   return { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: encodeText(info) }
 }

@@ -10,8 +10,9 @@ import type { Role } from "./claims.ts"
 export type Actor = AuditEntry["actor"]
 
 /**
- * An actor who administers the tenant, with their role. They cannot change users and API keys above `role`. Unless they
- * are an owner, they can only add new issuers and remove issuers, and only issuers that do not give the role `owner`.
+ * An actor who administers the tenant, with their role. They cannot change users or API keys with a role above `role`.
+ * An administrator who is not an owner can add new issuers and remove issuers, but not change them, and only if the
+ * issuer does not grant the role `owner`.
  */
 export interface Administrator {
   readonly actor: Actor

@@ -8,12 +8,13 @@ export type Scope = (typeof SCOPES)[number]
 
 /**
  * Roles of a user in the tenant. An `owner` may do everything. An `admin` may do everything except end or move the
- * tenant and change owners. A `member` has sessions of their own. A `viewer` only reads sessions that others share.
+ * tenant, and change owners. A `member` has sessions of their own. A `viewer` can only read sessions that others share
+ * with them.
  */
 export const ROLES = ["owner", "admin", "member", "viewer"] as const
 export type Role = (typeof ROLES)[number]
 
-/** Whether a role includes all rights of another one. */
+/** Whether a role includes all rights of another role. */
 export function includesRole(role: Role, other: Role): boolean {
   return ROLES.indexOf(role) <= ROLES.indexOf(other)
 }
@@ -33,9 +34,14 @@ export interface Claims {
   readonly session?: string | undefined
   /** Absent: `member`. Only with scope `user`. */
   readonly role?: Role | undefined
-  /** The role was read from the tenant's list within the last TOKEN_TRUST_MS, because the token contains none. */
+  /**
+   * True if the role was read from the tenant's list within the last TOKEN_TRUST_MS, because the token contains none.
+   */
   readonly hasStoredRole?: boolean | undefined
-  /** The sign-in (`sid`) from which the token was issued. Revoking it revokes all its tokens. */
+  /**
+   * The sign-in (`sid`) from which the token was issued. Revoking the sign-in revokes all tokens that were issued from
+   * it.
+   */
   readonly login?: string | undefined
   /**
    * The owner of the session that the request reads, if they shared it with this user (`?owner=`). Absent if the

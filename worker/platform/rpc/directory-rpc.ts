@@ -31,11 +31,11 @@ export interface RevocationState {
    * together.
    */
   readonly upTo: number | null
-  /** The user was suspended, so no token is accepted, not even a new one. Absent: no. */
+  /** True if the user was suspended, so that no token is accepted, not even a new one. Absent: false. */
   readonly suspended?: boolean
   /**
-   * The user is being erased, or was erased and has not registered again since, so links signed up to `upTo` are
-   * refused. Absent: no.
+   * True if the user is being erased, or was erased and has not registered again, so that links signed up to `upTo` are
+   * refused. Absent: false.
    */
   readonly erased?: boolean
 }
@@ -48,12 +48,13 @@ export interface UserState {
   /** Null: the tenant has no such user. */
   readonly role: Role | null
   /**
-   * Ends the tokens issued up to this time, in seconds since 1970; 0 ends none. Null: ends all tokens issued until now.
+   * Revokes the tokens issued up to this time, in seconds since 1970; 0 revokes none. Null: revokes all tokens issued
+   * until now.
    */
   readonly upTo: number | null
 }
 
-/** A shared copy in the list of a user. `session` is the key of its session. */
+/** A shared copy in a user's list. `session` is the key of the copied session. */
 export interface ShareEntry extends SessionShare {
   readonly session: string
 }
@@ -95,7 +96,7 @@ export interface LoginSecrets {
 }
 
 /**
- * A position in the list of sessions, with a public id. It stays valid when the session that it names is used or
+ * A position in the list of sessions, with a public id. It stays valid even if the session that it names is used or
  * erased.
  */
 export type SessionCursor = Pick<SessionSummary, "active" | "created" | "id"> & { readonly isPinned: boolean }
@@ -116,17 +117,20 @@ export interface SessionChange {
   readonly unread?: boolean | undefined
 }
 
-/** A change of many sessions. `hasUndo`: they can be restored for UNDO_MS. */
+/** A change to many sessions. `hasUndo`: deleted sessions can be restored for UNDO_MS. */
 export type BulkAction =
   | { readonly do: "change"; readonly change: SessionChange }
   | { readonly do: "delete"; readonly hasUndo: boolean }
   | { readonly do: "restore" }
 
-/** What a session sends with its running state. */
+/** What a session sends its user's directory along with its running state. */
 export interface TurnNews {
   /** The text for the search index. */
   readonly search?: SearchUpdate | undefined
-  /** No turn is running, and the user has no socket in the session. If a turn has just ended, its answer is unread. */
+  /**
+   * True if no turn is running and the user has no socket in the session. If a turn has just ended, its answer is
+   * unread.
+   */
   readonly isUnattended?: boolean | undefined
 }
 
@@ -139,7 +143,7 @@ export interface DirectoryEntry
   readonly isTemporary?: true
 }
 
-/** A position in the list of shared sessions. It stays valid when the session that it names is no longer shared. */
+/** A position in the list of shared sessions. It stays valid even if the session that it names is no longer shared. */
 export type SharedCursor = Pick<SharedSession, "since" | "owner" | "id">
 
 /** The number of bytes that a session stores. */
@@ -148,15 +152,15 @@ export interface BytesReport {
   readonly bytes: number
   /** Increases with every report of the session. */
   readonly n: number
-  /** The bytes are already stored, so the report is applied regardless of the limits. */
+  /** True if the bytes are already stored, so that the report is applied regardless of the limits. */
   readonly isRequired: boolean
 }
 
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /**
-   * Lists a new session. Repeating the call has no effect. The first session adds the user to the tenant's list of
-   * users; `role` is the role in the user's token. A temporary session counts, but no list contains it. Errors:
-   * `sessions_full`, `budget_exhausted`, `token_revoked`.
+   * Adds a new session to the list. Repeating the call has no effect. The first session also adds the user to the
+   * tenant's list of users; `role` is the role in the user's token. A temporary session counts towards the limits, but
+   * no list contains it. Errors: `sessions_full`, `budget_exhausted`, `token_revoked`.
    */
   addSession(
     id: string,
@@ -170,15 +174,16 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * that is not listed. Returns true if the running state was stored.
    */
   recordActivity(id: string, at: number, title?: string, running?: boolean): Promise<boolean>
-  /** Pinned sessions first, then the most recently active ones, from the beginning or after a position. */
+  /** Returns the pinned sessions, then the others by last activity, starting from the beginning or after a position. */
   listSessions(limit: number, after?: SessionCursor | null, filter?: SessionFilter): SessionSummary[]
   /**
-   * Stores whether a turn is running in a session, adds the session's usage report, once, and applies its news.
+   * Stores whether a turn is running in a session, and applies the session's news. Adds its usage report, unless the
+   * report was added before.
    */
   setRunning(id: string, running: boolean, report?: UsageReport, news?: TurnNews): Promise<UsageReceipt>
-  /** Searches titles and messages. `session` of each hit is a key. Errors: `field_invalid`. */
+  /** Searches titles and messages. Each hit's `session` is a key. Errors: `field_invalid`. */
   search(query: SearchQuery): Promise<Result<FoundHits>>
-  /** Changes sessions, which are named by their public ids. One result for each. */
+  /** Changes the sessions with these public ids. Returns one result per session. */
   changeSessions(ids: readonly string[], action: BulkAction): Promise<BulkResult[]>
   /**
    * Hides a session, which is erased after UNDO_MS unless it is restored. Returns the time of its erasure. Errors:
@@ -186,9 +191,9 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    */
   hideSession(id: string): Promise<Result<number>>
   listFolders(): Promise<SessionFolder[]>
-  /** Repeating the call with the same id has no effect. Errors: `folders_full`. */
+  /** Adds a folder. Repeating the call with the same id has no effect. Errors: `folders_full`. */
   addFolder(id: string, name: string): Promise<Result<SessionFolder>>
-  /** Errors: `folder_unknown`. */
+  /** Renames a folder. Errors: `folder_unknown`. */
   renameFolder(id: string, name: string): Promise<Result<SessionFolder>>
   /** Removes a folder. Its sessions stay. Errors: `folder_unknown`. */
   removeFolder(id: string): Promise<Result<null>>
@@ -196,15 +201,19 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   endUsage(reports: readonly UsageReport[]): void
   /** Sends the tenant all usage that it has not yet received. Rejects if that fails. */
   flushUsage(): Promise<void>
-  /** Like `flushUsage`, before the user is erased. Returns the name of the directory's ledger; null if it has none. */
+  /**
+   * Like `flushUsage`. Called before the user is erased. Returns the name of the directory's ledger; null if it has
+   * none.
+   */
   closeUsage(): Promise<string | null>
   /**
-   * Returns the user's usage from one day to another, both included. Complete up to the last reports of the sessions.
+   * Returns the user's usage from one day to another, both included. Includes everything up to each session's last
+   * report.
    */
   readUsage(from: string, to: string): UsageEntry[]
   /**
-   * Decides whether a turn may begin in a session without a lease. `isAgent`: another agent requested the turn. Returns
-   * null if no budget applies to the user. Errors: `budget_exhausted`, `budget_unchecked`.
+   * Decides whether a turn may begin in a session that has no lease. `isAgent`: another agent requested the turn.
+   * Returns the lease, or null if no budget applies to the user. Errors: `budget_exhausted`, `budget_unchecked`.
    */
   leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>>
   /**
@@ -220,8 +229,8 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /** Removes an erased session. Returns whether it was listed. */
   removeSession(id: string): Promise<boolean>
   /**
-   * Adds or removes an entry of a shared copy. An empty change only lists them, newest first. Errors:
-   * `share_links_full`.
+   * Adds or removes the entry of a shared copy. Returns all entries, newest first. An empty change only lists them.
+   * Errors: `share_links_full`.
    */
   changeShares(change: ShareChange): Result<readonly ShareEntry[]>
   /**
@@ -277,44 +286,50 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * SHA-256 of the cookie's secret. Repeating the call has no effect.
    *
    * Returns null if the sign-in has already ended, and `copied` if the secret is older than the previous one. In both
-   * cases the other sign-ins continue.
+   * cases, the other sign-ins continue.
    */
   endLogin(id: string, presented: string, everywhere: boolean): "current" | "copied" | null
   /**
    * Revokes the token of the request, or all tokens of its user. Repeating the call has no effect.
    *
-   * Errors: `token_revoked` if the request is to revoke all tokens but its own was revoked individually;
+   * Errors: `token_revoked` if the request is to revoke all tokens, but its own token was already revoked individually;
    * `revocations_full`.
    */
   revokeTokens(claims: Claims, wantsAll: boolean): Promise<Result<RevocationResult>>
-  /** Ends all tokens of a user who was suspended or has another role. Repeating the call has no effect. */
+  /**
+   * Applies an administrator's change to the user: revokes tokens, and notes a suspension. Repeating the call has no
+   * effect.
+   */
   applyUserState(state: UserState): void
 
   listPrompts(): Promise<SavedPrompt[]>
   /** Adds or replaces a saved prompt. Errors: `prompts_full`. */
   putPrompt(prompt: SavedPrompt): Promise<Result<SavedPrompt>>
   /**
-   * Adds the saved prompts of an imported user. Those with the same ids are replaced, and those beyond the limit are
-   * omitted.
+   * Adds the saved prompts of an imported user. They replace stored prompts with the same ids. Prompts beyond the limit
+   * are omitted.
    */
   restorePrompts(prompts: readonly SavedPrompt[]): Promise<void>
-  /** Repeating the call has no effect. */
+  /** Removes a saved prompt. Repeating the call has no effect. */
   removePrompt(id: string): Promise<void>
   /**
-   * Lists up to `limit` sessions by key, from the beginning or after a key. An export contains no hidden and no
-   * temporary sessions.
+   * Lists up to `limit` sessions by key, from the beginning or after a key. With `isExport`, hidden and temporary
+   * sessions are omitted.
    */
   listEntries(after: string | null, limit: number, isExport?: boolean): DirectoryEntry[]
-  /** Lists an imported session with its former entry. Repeating the call has no effect. */
+  /** Adds an imported session to the list, with its former entry. Repeating the call has no effect. */
   restoreEntry(entry: DirectoryEntry): void
   /** Closes the user's sockets, and refuses all of the user's tokens, even new ones, until `endErasure`. */
   beginErasure(): void
   /**
-   * Deletes everything that is stored here except one row, because of which the tokens issued until now are refused. If
-   * `keepsTombstone` is false, that row is deleted too: the whole tenant is being erased, and its object refuses the
-   * tokens.
+   * Deletes everything that is stored here except one row, whose presence causes the tokens issued until now to be
+   * refused. If `keepsTombstone` is false, the whole tenant is being erased and its object refuses the tokens, so that
+   * row is deleted too.
    */
   endErasure(keepsTombstone: boolean): Promise<void>
-  /** Makes all clients of the user reconnect. Returns the number of sessions that could not be reached. */
+  /**
+   * Closes all of the user's sockets, so that the clients reconnect. Returns the number of sessions that could not be
+   * reached.
+   */
   closeSockets(tenant: string): Promise<number>
 }

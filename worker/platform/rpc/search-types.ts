@@ -23,13 +23,13 @@ export interface TurnText {
   readonly answer: MessageText | null
 }
 
-/** What the index must contain of the active path of a session. */
+/** What the search index must contain for a session's active path. */
 export interface SearchUpdate {
   /** Position of the newest finished message of the active path; 0 if there is none. */
   readonly tip: number
   /** Position after which `turns` begin. 0: at the beginning. */
   readonly after: number
-  /** In the order of the path, without gaps. They may end before `tip`. */
+  /** In path order, without gaps. The list may end before `tip`. */
   readonly turns: readonly TurnText[]
 }
 
@@ -42,7 +42,7 @@ export interface SearchQuery {
   readonly after: number | null
 }
 
-/** A page of hits. `session` of each hit is the session's key. */
+/** A page of hits. Each hit's `session` is the session's key. */
 export interface FoundHits {
   readonly hits: readonly SearchHit[]
   readonly next: number | null

@@ -77,11 +77,11 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** Sends a message. `trace` is the id of the turn in the log. If it is absent, the object generates one. */
   send(claims: Claims, request: SendRequest, trace?: string): Promise<Result<AcceptedMessage>>
   /**
-   * Stops the answer of an exchange, or the running answer if the id is null. Returns which exchange it was. Errors:
-   * `turn_ended`, `turn_unknown`.
+   * Stops the answer of an exchange, or the running answer if the id is null. Returns the exchange that was stopped.
+   * Errors: `turn_ended`, `turn_unknown`.
    */
   cancel(claims: Claims, exchangeId: string | null): Result<{ readonly exchange_id: string; readonly seq: number }>
-  /** Errors: `message_unknown` if `around` or `after` is not on the active path. */
+  /** Returns a page of history. Errors: `message_unknown` if `around` or `after` is not on the active path. */
   readHistoryPage(claims: Claims, query: PageQuery): Promise<Result<PageText>>
   /** Searches the messages of the active path. Errors: `field_invalid`. */
   searchMessages(claims: Claims, query: MessageQuery): Promise<Result<FoundMessages>>
@@ -124,8 +124,8 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   readAnswerUsage(claims: Claims, message: string): Promise<Result<AnswerUsage>>
   listAllowedTools(claims: Claims): Result<readonly AllowedTool[]>
   /**
-   * Suggests questions that the user could ask next. Empty unless the message is the newest answer and the tenant has
-   * enabled suggestions.
+   * Suggests questions that the user could ask next. Returns an empty list unless the message is the newest answer and
+   * the tenant has enabled suggestions.
    */
   suggestFollowUps(claims: Claims, message: string): Promise<Result<readonly string[]>>
   /** Returns the agent that answers, and its effort. */
@@ -137,7 +137,7 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
    * `call_decided`, `field_invalid`.
    */
   answerInput(claims: Claims, callId: string, answer: InputAnswerRequest): Promise<Result<null>>
-  /** Repeating the call has no effect. */
+  /** Removes a tool from the allowed ones. Repeating the call has no effect. */
   revokeTool(claims: Claims, tool: string): Result<readonly AllowedTool[]>
 
   /**
@@ -147,11 +147,11 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   exportBranch(claims: Claims, message: string): Promise<Result<BranchExport>>
 
   /**
-   * Accepts the result of a call that the tenant's service answers later. `id` is the id that the call was sent with.
+   * Accepts the result of a call that the tenant's service answers later. `id` is the id with which the call was sent.
    * Errors: `result_unexpected`.
    */
   acceptToolResult(result: LateToolResult): Promise<Result<null>>
-  /** Returns the question that waits for a program. Errors: `turn_ended`. */
+  /** Assigns the question that waits for a program to the caller, and returns it. Errors: `turn_ended`. */
   claimQuestion(owner: SessionOwner, id: string): Result<ClaimedQuestion>
   /** Accepts a question from another agent's session, and creates this session if necessary. */
   acceptAsk(request: AskRequest): Promise<Result<null, TurnFault>>
@@ -173,8 +173,8 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** Creates the session from its description, without its transcript and assets. Repeating the call has no effect. */
   restoreSession(owner: SessionOwner, stored: StoredSession): Promise<Result<null>>
   /**
-   * Reserves an asset that is being restored under its id. False if it is already complete. Errors: `assets_full`;
-   * `asset_store_failed` if an earlier reservation is being removed.
+   * Reserves an asset that is being restored under its id. Returns false if the asset is already complete. Errors:
+   * `assets_full`; `asset_store_failed` if an earlier reservation is being removed.
    */
   reserveRestored(owner: SessionOwner, entry: AssetEntry): Result<boolean>
   /**

@@ -21,7 +21,7 @@ export interface SendRequest {
   readonly attachments?: readonly string[] | undefined
   /** How much the model thinks about this message. Ignored unless the agent has an effort. */
   readonly effort?: Effort | undefined
-  /** The message is a click on a card, which replaces the content. */
+  /** Set if the message is a click on a card, which takes the place of the content. */
   readonly action?: ActionClick | undefined
 }
 
@@ -82,7 +82,7 @@ export interface StoredSession {
   readonly viewers: readonly SessionViewer[]
 }
 
-/** A link to an agent's session that was asked a question. The question has ended, or counts as ended. */
+/** A link to the agent session that was asked a question. The question has ended, or counts as ended. */
 export interface AskLink {
   readonly id: string
   readonly call_id: string
@@ -100,7 +100,7 @@ export interface AssetEntry {
   readonly origin: "user" | "tool" | "import"
 }
 
-/** The answer to which a producer's request belongs, unless its records name one. */
+/** The answer to which a producer's request belongs, unless the request's records name one. */
 export interface AnswerRef {
   readonly responseId?: string | undefined
   readonly turnId?: string | undefined
@@ -227,7 +227,7 @@ export interface BranchExport {
 export interface LateToolResult {
   readonly tool: string
   readonly call_id: string
-  /** The id that the call was sent with. */
+  /** The id with which the call was sent. */
   readonly id: string
   /** JSON text. */
   readonly text: string

@@ -26,8 +26,8 @@ function refuse(because: ActionFlaw): Result<never> {
 }
 
 /**
- * Loads the card's template. The returned function creates the message. It is synchronous, so that the second of two
- * simultaneous clicks finds the first. Errors: `action_refused`.
+ * Loads the card's template. The returned function creates the message. That function is synchronous, so that the
+ * second of two simultaneous clicks finds the first. Errors: `action_refused`.
  */
 export async function loadClick(
   session: LiveSession,
@@ -50,7 +50,7 @@ export async function loadClick(
   }
 }
 
-/** Finds a click that was accepted before. Repeating it has no effect. */
+/** Finds a click that was already accepted. Repeating a click has no effect. */
 function acceptKnown(store: SessionStore, { action: _, ...request }: SendRequest): Result<AcceptRequest> | null {
   return store.findById(request.id) === null ? null : succeed(request)
 }

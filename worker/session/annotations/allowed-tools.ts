@@ -6,8 +6,8 @@ import { allowPendingCalls } from "../../turn/approvals.ts"
 import type { LiveSession } from "../live-session.ts"
 
 /**
- * Allows all later calls of a tool in this session, and those that are waiting now. Repeating it has no effect. Errors:
- * `field_invalid` if the session's agent has no such tool, or its calls never need approval.
+ * Allows all later calls of a tool in this session, and those that are waiting now. Repeating the call has no effect.
+ * Errors: `field_invalid` if the session's agent has no such tool, or if the tool's calls never need approval.
  */
 export function allowTool(session: LiveSession, tool: string, nowMs: number): Result<readonly AllowedTool[]> {
   const { host, store, turns } = session

@@ -1,5 +1,5 @@
 /**
- * annotated-session.ts: the calls of a session object about its answers: feedback, usage, and the tools that the user
+ * annotated-session.ts: the session object's calls that concern answers: feedback, usage, and the tools that the user
  * always allows.
  */
 

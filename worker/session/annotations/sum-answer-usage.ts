@@ -5,7 +5,7 @@ import type { AnswerUsage } from "../../../shared/protocol/writing/answer-usage.
 import { countCall, type PricedCall } from "../../../shared/usage/call-usage.ts"
 import type { SessionStore } from "../../store/session-store.ts"
 
-/** Errors: `message_unknown` if there is no such answer. */
+/** Returns the model calls of an answer, with their cost. Errors: `message_unknown` if there is no such answer. */
 export function readAnswerUsage(store: SessionStore, id: string): Result<AnswerUsage> {
   const found = store.findById(id)
   if (found === null || found.pos === null || found.role !== "assistant") return fail({ reason: "message_unknown" })

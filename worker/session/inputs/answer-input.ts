@@ -12,9 +12,9 @@ import { applyDecision, findCall } from "../../turn/approvals.ts"
 import type { LiveSession } from "../live-session.ts"
 
 /**
- * Stores the answer to one question. The first answer counts, and repeating it has no effect. When all questions of the
- * call are answered, the call runs again. Errors: `call_unknown`; `call_decided`; `field_invalid` with the name of the
- * field.
+ * Stores the answer to one question. Only the first answer counts; repeating it has no effect. When all questions of
+ * the call are answered, the call runs again. Errors: `call_unknown`; `call_decided`; `field_invalid` with the name of
+ * the field.
  */
 export function answerInput(
   { turns, store, advance }: LiveSession,

@@ -26,7 +26,7 @@ import {
 } from "../../turn/turn-run.ts"
 
 /**
- * Applies the effect of a record. Beyond the limits the answer ends as `failed`, `answer_too_long` (SPEC EX3–EX5,
+ * Applies the effect of a record. Beyond the limits, the answer ends as `failed` with `answer_too_long` (SPEC EX3–EX5,
  * EX19–EX21).
  *
  * Throws if a write fails. The run can't be used after that.
@@ -87,7 +87,7 @@ function boundEvent(run: TurnRun, producer: Producer, event: TurnEvent): TurnEve
     case "tool_result": {
       producer.dataChars += event.result?.length ?? 0
       if (producer.dataChars > MAX_EXTERNAL_DATA_CHARS) return createTooLargeResult(event.call_id)
-      // The full size of the output, of which only a part may be stored.
+      // The full size of the output, even if only a part of it is stored.
       const size = producer.outputs.get(event.call_id)?.size() ?? null
       return size === null ? event : { ...event, output_size: size }
     }

@@ -30,7 +30,7 @@ export function isSessionBusy({ turns, store }: LiveSession): boolean {
  * Continues the open answer with this id, or begins it after the newest message of the active path.
  *
  * Errors: `turn_ended`, `turn_running`, `field_invalid` if another message has the id, `internal` if a write of the
- * answer failed. In these cases nothing is stored.
+ * answer failed. In these cases, nothing is stored.
  */
 export function openExternalAnswer(session: LiveSession, id: string, turnId: string | undefined): Result<TurnRun> {
   const { store, turns, host } = session
@@ -39,7 +39,7 @@ export function openExternalAnswer(session: LiveSession, id: string, turnId: str
     const run = isEnded(known.status) ? null : turns.currentRun()
     if (run === null || run.recorder.pos !== known.pos) return fail({ reason: "turn_ended" })
     store.claimAnswer(known.pos)
-    // After a failed write the answer ends as soon as its end can be written.
+    // After a failed write, the answer ends as soon as its end can be written.
     return run.failure === null ? succeed(run) : fail({ reason: "internal" })
   }
   if (!v.is(idSchema, id) || store.findById(id) !== null) return fail({ reason: "field_invalid", field: "responseId" })
@@ -76,7 +76,7 @@ export function readExternalState({ store }: LiveSession, id: string): ExternalS
 /**
  * Writes a complete answer. Idempotent: repeating an id has no effect (SPEC EX2).
  *
- * Errors: `message_empty`, and those of `openExternalAnswer`. In these cases nothing is stored.
+ * Errors: `message_empty`, and those of `openExternalAnswer`. In these cases, nothing is stored.
  */
 export function writeCompleteAnswer(
   session: LiveSession,

@@ -1,8 +1,8 @@
 /**
- * producer-ingress.ts: the entry of external producers into one session.
+ * producer-ingress.ts: the entry point for the external producers of one session.
  *
  * It checks that a token is for this session, and keeps track of open requests so that a revocation can stop them.
- * An external answer is written and shown like a model's. While it is open the session is busy (SPEC EX1–EX22).
+ * An external answer is written and shown like a model's. While it is open, the session is busy (SPEC EX1–EX22).
  */
 
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
@@ -40,10 +40,10 @@ export class ProducerIngress {
   ): Promise<Result<IngestResult>> {
     const authorized = authorizeProducer(session, claims)
     if (authorized === null) return fail({ reason: "session_unknown" })
-    // From this call on the directory reports revocations to this object, as for a socket (SPEC AU8).
+    // From this call on, the directory reports revocations to this object, as for a socket (SPEC AU8).
     const admitted = await directoryStub(this.#env, claims).authorizeSocket(claims, authorized.row.id)
     if (!admitted.ok) return admitted
-    // A revocation that arrived during that call could not stop this request yet.
+    // A revocation that arrived during that call could not yet stop this request.
     if (isRevoked(claims, this.#revoked)) return fail({ reason: "token_revoked" })
     this.#reportActivity(authorized)
     const request = new ProducerRequest(authorized, claims, answerRef, body, this.#openRequests)

@@ -32,13 +32,13 @@ export class ProducerRequest {
   /** All requests of the session that are being read. */
   readonly #openRequests: ReadonlySet<ProducerRequest>
   readonly #tally = new IngestTally()
-  /** The open answer that the records belong to. */
+  /** The open answer to which the records belong. */
   #run: TurnRun | null = null
-  /** The signal that `#onAbort` is registered with. */
+  /** The signal with which `#onAbort` is registered. */
   #abortSignal: AbortSignal | null = null
   /** Id of the newest answer of this request. */
   #answerId: string | null = null
-  /** Number of lines since the last numbered record whose own number was unreadable. */
+  /** Number of lines with an unreadable number since the last numbered record. */
   #unreadableLines = 0
   #bytesLeft = MAX_EXTERNAL_BODY_BYTES
   #fault: Fault | null = null
@@ -94,7 +94,7 @@ export class ProducerRequest {
     return { fault: this.#fault, state, applied, repeated, bad, skipped }
   }
 
-  /** Every received byte extends the deadline (SPEC EX8). */
+  /** Counts received bytes. Every byte extends the deadline (SPEC EX8). */
   #countBytes(bytes: number): void {
     const { host } = this.#session
     this.#bytesLeft -= bytes
@@ -138,12 +138,12 @@ export class ProducerRequest {
     this.#run = null
   }
 
-  /** The end of the answer ends the request. */
+  /** Ends the request when the answer has ended. */
   readonly #onAbort = (): void => {
     if (this.#run !== null) this.stop({ reason: this.#run.failure === null ? "turn_ended" : "internal" })
   }
 
-  /** If a write fails, the answer ends with what is already stored, as a model's answer does (SPEC EX18). */
+  /** Runs a write. If it fails, the answer ends with what is already stored, as a model's answer does (SPEC EX18). */
   #catchWriteFailure(write: () => void): void {
     const { host } = this.#session
     try {
@@ -193,7 +193,7 @@ export class ProducerRequest {
 
   /**
    * Acknowledges an unusable line by its number. If the number is unreadable, the line may have had the next expected
-   * one.
+   * number.
    */
   #refuseBadLine(line: number, value: unknown, fault: Fault): void {
     const producer = this.#run?.producer ?? null
@@ -223,7 +223,10 @@ export class ProducerRequest {
     return null
   }
 
-  /** Acknowledges record number `n`; null if it was the next one. Unreadable lines may account for skipped numbers. */
+  /**
+   * Acknowledges record number `n`. Returns null if it was the next one. Unreadable lines may account for skipped
+   * numbers.
+   */
   #acknowledge(producer: Producer, n: number): "repeated" | Fault | null {
     const { ackedRecord } = producer
     if (n <= ackedRecord) return "repeated"

@@ -9,7 +9,10 @@ import type { LiveSession } from "../live-session.ts"
 
 type SendQuestion = () => Promise<void>
 
-/** Calling the returned function again has no effect. It doesn't wait for the webhook's answer. */
+/**
+ * Creates a function that offers the open question, if there is one. Calling it again has no effect. It doesn't wait
+ * for the webhook's answer.
+ */
 export function createQuestionOffer(env: Env, session: LiveSession): () => Promise<void> {
   let sending: Promise<SendQuestion> | null = null
   const loadSender = async (): Promise<SendQuestion> => {

@@ -10,7 +10,7 @@ import { MAX_RECORD_BYTES } from "../../../shared/limits.ts"
 import { createLineSplitter, type Line } from "../../../shared/ingest/line-splitter.ts"
 
 export interface RecordLine extends Line {
-  /** The line exceeds MAX_OVERLONG_BYTES. Reading stops in the middle of it. */
+  /** Set if the line exceeds MAX_OVERLONG_BYTES. Reading stops in the middle of such a line. */
   readonly isOverlong?: true
 }
 
@@ -45,7 +45,7 @@ export function createRecordLineReader(
     if (endReason !== null) return
     endReason = end
     wake()
-    // Signals a client that is still sending.
+    // Cancels the body, which tells a client that is still sending to stop.
     if (end !== "body") reader?.cancel().catch(() => {})
   }
   /** Reads the next chunk; null if reading has ended. */

@@ -1,6 +1,6 @@
 /**
- * webhook-question.ts: sends the question of an external agent to the tenant's service, and writes its answer. Loaded
- * on demand. Source: SPEC EA6 to EA8.
+ * webhook-question.ts: sends an external agent's question to the tenant's service, and writes the service's answer.
+ * Loaded on demand. Source: SPEC EA6 to EA8.
  *
  * empty answer in the rows ▶ WEBHOOK QUESTION ▶ POST ▶ text, or 202 and records later (producer-ingress.ts)
  * The alarm sends the question again, with the same id, until the service has answered or the time has run out.
@@ -36,7 +36,8 @@ export function createQuestionSender(env: Env, session: LiveSession): () => Prom
     try {
       applyResponse(session, id, await sendQuestion(env, session, answer, run))
     } catch (error) {
-      // The answer was stopped, or the session erased. Otherwise the alarm sends the question again.
+      // Nothing is logged if the answer was stopped or the session was erased. Otherwise, the alarm sends the question
+      // again.
       if (!run.abort.signal.aborted && !(error instanceof SessionErasedError))
         session.log("external_error", { error: describeError(error) })
     } finally {
@@ -59,7 +60,7 @@ async function sendQuestion(
     return await postSigned(env, endpoint, message, timeout.signal)
   } catch (error) {
     if (abort.signal.aborted || !timeout.hasExpired()) throw error
-    return { kind: "again" }
+    return { kind: "retry" }
   } finally {
     timeout.clear()
   }
@@ -85,7 +86,7 @@ async function createMessage(
 }
 
 function applyResponse(session: LiveSession, id: string, response: WebhookResponse): void {
-  if (response.kind === "again") return
+  if (response.kind === "retry") return
   // The service may already be streaming its answer, or a user may have stopped it.
   if (!claimOpenQuestion(session, id).ok || response.kind === "later") return
   const run = session.turns.currentRun()
@@ -98,7 +99,7 @@ interface ServiceAnswer {
 }
 
 /** Reads the response: `{text}` is an answer, and `{error}` is the service's description of a failure. */
-function readAnswer(response: Exclude<WebhookResponse, { kind: "again" | "later" }>): ServiceAnswer {
+function readAnswer(response: Exclude<WebhookResponse, { kind: "retry" | "later" }>): ServiceAnswer {
   const value = response.kind === "refused" ? undefined : parseJson(response.text)
   const { text, error } = isJsonObject(value) ? value : {}
   if (typeof error === "string") return { text: cutText(error, MAX_ERROR_CHARS).toWellFormed(), isFailed: true }

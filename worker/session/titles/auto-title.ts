@@ -18,7 +18,7 @@ import { SessionErasedError } from "../../store/storage-gate.ts"
 import type { LiveSession } from "../live-session.ts"
 import { askInBackground, type BackgroundRequest } from "./background-call.ts"
 
-/** Longest time that the model may take, in milliseconds. */
+/** Time limit of the model call, in milliseconds. */
 const TITLE_MS = 20_000
 /** How much of the question and of the answer the model gets, in UTF-16 code units: enough to name the subject. */
 const MAX_EXCERPT_CHARS = 2_000
@@ -40,7 +40,7 @@ export async function titleSession(session: LiveSession, show: (title: string) =
     if (session.store.readTitleSource() !== "words") return
     session.store.setTitleSource("asked")
     const title = readTitle(await askInBackground(session, model.value, request, TITLE_MS))
-    // The user may have renamed the session meanwhile.
+    // The user may have renamed the session in the meantime.
     if (session.store.readTitleSource() !== "asked") return
     if (title === "") return session.log("title_failed", {})
     session.store.setTitle(title, "model")
@@ -52,12 +52,12 @@ export async function titleSession(session: LiveSession, show: (title: string) =
   }
 }
 
-/** How many messages may precede the end of the first finished answer: several attempts may have failed. */
+/** Maximum number of messages up to the first finished answer. Several attempts may have failed before it. */
 const MAX_FIRST_MESSAGES = 10
 
 /**
- * Creates the request. Null unless the conversation begins with a question and has a finished answer of the session's
- * own model.
+ * Creates the request. Returns null unless the conversation begins with a question and has a finished answer of the
+ * session's own model.
  */
 function createRequest({ store, row }: LiveSession): BackgroundRequest | null {
   // Agents' sessions and temporary ones are in no list.

@@ -1,4 +1,4 @@
-/** background-call.ts: a call of the session's model outside of turns, for titles and suggested questions. */
+/** background-call.ts: calls the session's model outside of turns, for titles and suggested questions. */
 
 import { type Model, type ModelRequest, readStatus } from "../../model/model-adapter.ts"
 import { createTokenEstimate } from "../../model/token-estimate.ts"
@@ -38,7 +38,7 @@ export async function askInBackground(
   }
 }
 
-/** `text` is null if the call failed. `status`: of the response, if it was refused. */
+/** `text` is null if the call failed. `status`: the status of the response, if the request was refused. */
 interface Output {
   readonly text: string | null
   readonly status: number | null

@@ -2,7 +2,7 @@
  * follow-ups.ts: asks the model which questions the user could ask next. Loaded on demand.
  *
  * page → newest answer → FOLLOW-UPS (one model call) → buttons below the answer
- * Nothing is stored: the questions of the newest answer are kept in memory, for the user's other tabs. Source: SPEC
+ * Nothing is stored. The questions for the newest answer are kept in memory, for the user's other tabs. Source: SPEC
  * FU1-FU3.
  */
 
@@ -17,7 +17,7 @@ import { SessionErasedError } from "../../store/storage-gate.ts"
 import type { LiveSession } from "../live-session.ts"
 import { askInBackground, type BackgroundRequest } from "./background-call.ts"
 
-/** Longest time that the model may take, in milliseconds. */
+/** Time limit of the model call, in milliseconds. */
 const FOLLOW_UPS_MS = 20_000
 /** How much of the question and of the answer the model gets, in UTF-16 code units. */
 const MAX_EXCERPT_CHARS = 3_000
@@ -40,8 +40,8 @@ interface Asked {
 const askedBySession = new WeakMap<LiveSession, Asked>()
 
 /**
- * Returns questions for the newest answer. Empty for any other message, if the tenant hasn't enabled them, or on
- * failure.
+ * Returns questions for the newest answer. Returns an empty list for any other message, if the tenant hasn't enabled
+ * suggestions, or on failure.
  */
 export async function suggestFollowUps(session: LiveSession, answer: string): Promise<readonly string[]> {
   if (session.agentView.settings?.follow_ups !== true) return []
@@ -54,7 +54,7 @@ export async function suggestFollowUps(session: LiveSession, answer: string): Pr
   return await questions
 }
 
-/** Never rejects. */
+/** Requests the questions from the model. Never rejects. */
 async function requestFollowUps(session: LiveSession, request: BackgroundRequest): Promise<readonly string[]> {
   try {
     const { model } = session.host.currentAgent()
@@ -68,7 +68,10 @@ async function requestFollowUps(session: LiveSession, request: BackgroundRequest
   }
 }
 
-/** Returns null unless the message is the newest one and a finished answer of the session's own model to a user. */
+/**
+ * Creates the request. Returns null unless the message is the newest one, and a finished answer of the session's own
+ * model to a user.
+ */
 function createRequest({ store }: LiveSession, id: string): BackgroundRequest | null {
   const answer = store.findMessageAt(store.readEnds().tip ?? 0)
   const question = answer?.parent == null ? null : store.findMessageAt(answer.parent)

@@ -1,5 +1,5 @@
 /**
- * title-giver.ts: decides whether the model is asked for a session's title, when an answer has ended (SPEC OG20).
+ * title-giver.ts: decides, when an answer has ended, whether the model is asked for a title (SPEC OG20).
  */
 
 import type { Env } from "../../env.ts"
@@ -12,7 +12,7 @@ export interface TitleGiver {
   giveTitleIfDue(): void
 }
 
-/** `show`: updates the lists that contain the title. */
+/** Creates the title giver. `show` updates the lists that contain the title. */
 export function createTitleGiver(env: Env, session: LiveSession, show: (title: string) => Promise<void>): TitleGiver {
   /** Whether the title may still be the first words of the conversation. */
   let mayBeUntitled = true

@@ -28,14 +28,17 @@ export interface ToolCard {
   readonly schema: string
 }
 
-/** A version of a card in the archive of a tenant. The samples are null for a version that isn't current. */
+/** A card version in a tenant's archive. The samples are null for a version that isn't current. */
 export type CardVersion = readonly [card: Omit<StoredCard, "samples">, samples: string | null]
 
 export interface CardRpc {
   /** Lists the cards by name. */
   listCards(): Promise<CardSummary[]>
   getCard(name: string): Promise<StoredCard | null>
-  /** Errors: `tenant_erased`, `cards_full`, `card_refused` if another card is for the same tool. */
+  /**
+   * Adds or replaces a card. Errors: `tenant_erased`, `cards_full`, `card_refused` if another card is for the same
+   * tool.
+   */
   putCard(actor: Actor, card: StoredCard): Promise<Result<CardSummary>>
   /** Removes a card. Its versions stay, because messages refer to them. Errors: `tenant_erased`, `card_unknown`. */
   removeCard(actor: Actor, name: string): Promise<Result<null>>

@@ -12,10 +12,10 @@ import type { AgentWebhookRpc } from "./agent-webhook.ts"
 /** Maximum number of webhook tools per tenant. */
 export const MAX_WEBHOOK_TOOLS = 64
 const MAX_DESCRIPTION_CHARS = 4_096
-/** The JSON Schema of the arguments, as JSON text. */
+/** Maximum length of the arguments' JSON Schema as JSON text, in characters. */
 export const MAX_ARGS_SCHEMA_CHARS = 16 * 1024
 
-/** Also part of the tags of cards, which have lower-case letters, digits and underscores. */
+/** A tool's name. It is also part of card tags, which consist of lower-case letters, digits and underscores. */
 export const webhookNameSchema = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,47}$/))
 
 /** The body of `PUT /v1/tools/:name`. Strict: a misspelt `approval` must not silently mean the default. */
@@ -23,7 +23,7 @@ export const webhookToolSchema = v.strictObject({
   /** The model uses it to decide when to call the tool. */
   description: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(MAX_DESCRIPTION_CHARS)),
   url: v.pipe(v.string(), v.maxLength(MAX_URL_CHARS)),
-  /** A JSON Schema of the arguments. `checkSchema` says which keywords it can have. */
+  /** A JSON Schema of the arguments. `checkSchema` determines which keywords are allowed. */
   schema: v.record(v.string(), v.unknown()),
   /** `write`: the call changes something at the tenant's service. */
   effects: v.picklist(["read", "write"]),
@@ -62,11 +62,11 @@ export interface WebhookTool {
   readonly description: string
   /** JSON text. */
   readonly schema: string
-  /** A user must allow each call. */
+  /** Whether a user must allow each call. */
   readonly asks: boolean
 }
 
-/** A tool in the archive of a tenant, without its secret. */
+/** A tool in a tenant's archive, without its secret. */
 export interface ArchivedWebhookTool {
   readonly name: string
   readonly config: WebhookToolConfig
@@ -90,7 +90,7 @@ export interface WebhookRpc extends AgentWebhookRpc {
     name: string,
     config: WebhookToolConfig,
   ): Promise<Result<WebhookToolView | NewWebhookSecret>>
-  /** Errors: `webhook_tool_unknown`. */
+  /** Removes a tool. Errors: `webhook_tool_unknown`. */
   removeWebhookTool(actor: Actor, name: string): Promise<Result<null>>
   /** Creates a new secret. The previous one stays valid for another day. Errors: `webhook_tool_unknown`. */
   rotateWebhookSecret(actor: Actor, name: string): Promise<Result<NewWebhookSecret>>

@@ -41,7 +41,10 @@ export function endCard(sql: SqlStorage, name: string): void {
   sql.exec("UPDATE cards SET samples = NULL WHERE name = ?", name)
 }
 
-/** Removes the oldest versions that aren't current, until the rest is within the bounds. Returns whether it is. */
+/**
+ * Removes the oldest versions that aren't current, until the remaining ones are within the limits. Returns whether they
+ * are.
+ */
 export function trimVersions(sql: SqlStorage, name: string, maxVersions: number, maxBytes: number): boolean {
   sql.exec(
     `DELETE FROM cards WHERE samples IS NULL AND name = ? AND n NOT IN

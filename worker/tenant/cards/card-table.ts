@@ -1,6 +1,6 @@
 /**
- * card-table.ts: the table of the versions of cards, and its rows in an export. Other code is loaded on demand. Source:
- * SPEC CV9.
+ * card-table.ts: the table of card versions, and its rows in an export. The other code for cards is loaded on demand.
+ * Source: SPEC CV9.
  */
 
 import type { CardVersion } from "../../settings/cards/card-rpc.ts"
@@ -20,7 +20,7 @@ export type CardRow = {
   samples: string | null
 }
 
-/** What an export of the tenant contains, oldest version first. */
+/** Returns the card versions for an export of the tenant, oldest first. */
 export function readVersions(sql: SqlStorage): CardVersion[] {
   const rows = sql.exec<CardRow>("SELECT * FROM cards ORDER BY n").toArray()
   return rows.map(({ name, revision, tool, view, schema, samples }) => [

@@ -9,9 +9,9 @@ import { endCard, listCards, trimVersions, writeCard } from "./card-rows.ts"
 export { listCards, listToolCards, readCard, readCardView } from "./card-rows.ts"
 
 const MAX_CARDS = 100
-/** Maximum number of versions of a card that are kept for messages that refer to them. */
+/** Maximum number of stored versions per card. Messages refer to old versions. */
 const MAX_VERSIONS = 20
-/** Maximum number of versions of all cards. */
+/** Maximum size of all versions of all cards, in bytes. */
 const MAX_CARD_STORE_BYTES = 8 * 1024 * 1024
 
 /** Sets a card in one transaction. */
@@ -39,7 +39,7 @@ function putCard({ sql, audit }: TenantHost, actor: Actor, card: StoredCard): Re
   return succeed({ name, for: tool, revision })
 }
 
-/** Rolls the transaction back. */
+/** Thrown to roll the transaction back. */
 class FullStore extends Error {}
 
 export function removeCard({ sql, audit }: TenantHost, actor: Actor, name: string): Result<null> {

@@ -1,7 +1,8 @@
 /**
  * feedback-counts.ts: counts feedback per agent and month. Source: SPEC WR13.
  *
- * The feedback itself is stored in the transcripts. A count that couldn't be delivered is missing here.
+ * The feedback itself is stored in the transcripts. A change that couldn't be delivered to the tenant object isn't
+ * counted.
  */
 
 import type { Feedback, FeedbackCount, FeedbackReason } from "../../../shared/protocol/writing/feedback.ts"
@@ -50,7 +51,7 @@ export class FeedbackCounts {
     return this.#host.tables.exist() && this.#host.sql.exec(query).toArray().length > 0
   }
 
-  /** Counts a change in the month of the feedback that it replaces or adds. */
+  /** Adds `n` to the counts of the month in which the feedback was given. */
   #addRating(agent: string, { at, rating, reason }: Feedback, n: 1 | -1): void {
     const month = at.slice(0, 7)
     for (const counted of reason === null ? [""] : ["", reason]) {

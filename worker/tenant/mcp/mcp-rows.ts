@@ -36,7 +36,7 @@ type McpRow = {
   flaw: string | null
 }
 
-/** Without `ready`, which is derived from the others. */
+/** All columns except `ready`, which is derived from the others. */
 const COLUMNS = "name, config, secret, tokens, discover, offered, pinned, revision, fetched, ttl, flaw"
 
 export function listMcpServers(sql: SqlStorage): StoredMcpServer[] {
@@ -72,7 +72,7 @@ function toServer({ config, offered, pinned, flaw, ...row }: McpRow): StoredMcpS
   }
 }
 
-/** Whether agents can use a tool, by its name at the server. */
+/** Returns whether agents can use a tool. `name` is the tool's name on the server. */
 export function getToolState({ config, offered, pinned }: StoredMcpServer, name: string): McpToolState {
   if (!config.tools.includes(name)) return "not_allowed"
   const now = offered.find((tool) => tool.name === name)

@@ -96,7 +96,7 @@ export class McpServers {
     if (!listed.ok) return listed
     const unknown = config.tools.findIndex((tool) => !listed.value.offered.some((offered) => offered.name === tool))
     if (unknown >= 0) return fail({ reason: "field_invalid", field: `tools.${unknown}` })
-    // Other changes of the settings aren't a review: tools that were already allowed keep their pins.
+    // Other changes to the settings don't count as a review: tools that were already allowed keep their pins.
     const earlierPins = before !== null && before.config.url === config.url ? before.pinned : []
     const pinned = pinTools(config.tools, listed.value.offered, earlierPins)
     const server = { ...listed.value, pinned }
@@ -154,7 +154,7 @@ export class McpServers {
     return this.#find(name)?.config.app_hosts ?? []
   }
 
-  /** Stores a new access token, unless the server was changed while it was requested. */
+  /** Stores a new access token, unless the server was changed while the token was requested. */
   #storeTokens({ name, secret, tokens }: StoredMcpServer, next: string | null): void {
     const stored = next === tokens ? null : this.#find(name)
     if (stored !== null && stored.secret === secret) writeMcpServer(this.#host.sql, { ...stored, tokens: next })
@@ -221,7 +221,10 @@ export class McpServers {
     return isUnconnected ? succeed({ ...server, flaw: "not_connected" }) : listed
   }
 
-  /** Returns the server with its current tools. `user`: whose account is used, if users connect with their own. */
+  /**
+   * Returns the server with its current tools. `user`: the user whose account is used, if users connect with their own
+   * accounts.
+   */
   async #listTools(server: StoredMcpServer, user: string | null): Promise<Result<StoredMcpServer>> {
     const opened = await this.#openEndpoint(server, user)
     if (!opened.ok) return opened
@@ -280,7 +283,10 @@ export class McpServers {
     return succeed({ token: issued.value.token, tokens: sealed })
   }
 
-  /** Returns the secret of a server after a change. A stored one is never sent to another origin or issuer. */
+  /**
+   * Returns the sealed secret of a server after a change. A stored secret is dropped if it would be sent to another
+   * origin or issuer.
+   */
   async #sealInput(
     name: string,
     { auth }: McpServerInput,
@@ -309,7 +315,7 @@ function isAppHost(host: string, env: ProviderEnv): boolean {
   return isPlainOrigin(host) && checkProviderUrl(host, env).ok
 }
 
-/** Returns the recipient of the secret. */
+/** Returns a string that identifies where the secret is sent. */
 function getReceiver({ auth, url }: McpServerConfig): string {
   switch (auth.type) {
     case "none":

@@ -1,6 +1,6 @@
 /**
  * mcp-table.ts: the tables of a tenant's MCP servers and of its users' connections to them, and the tools that an agent
- * has from them.
+ * gets from these servers.
  */
 
 import { parseJson } from "../../../shared/json.ts"
@@ -14,7 +14,7 @@ export const MCP_TABLE = `CREATE TABLE mcp_servers (name TEXT PRIMARY KEY, confi
 export const MCP_CONNECTION_TABLE = `CREATE TABLE mcp_connections (user TEXT, server TEXT, tokens TEXT NOT NULL,
   PRIMARY KEY (user, server)) WITHOUT ROWID`
 
-/** Ends all connections of a user. */
+/** Removes all of a user's connections. */
 export function removeUserConnections(sql: SqlStorage, user: string): void {
   sql.exec("DELETE FROM mcp_connections WHERE user = ?", user)
 }

@@ -12,10 +12,10 @@ import type {
   McpServerView,
   UserTokens,
 } from "../../settings/mcp-config.ts"
-import { ModelledTenant } from "../models/modelled-tenant.ts"
+import { ModelTenant } from "../models/model-tenant.ts"
 import type { McpServers } from "./mcp-servers.ts"
 
-export abstract class McpTenant extends ModelledTenant implements McpRpc {
+export abstract class McpTenant extends ModelTenant implements McpRpc {
   #servers: McpServers | undefined
 
   async listMcpServers(): Promise<McpServerView[]> {

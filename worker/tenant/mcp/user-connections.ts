@@ -1,6 +1,6 @@
 /**
- * user-connections.ts: the connections of a tenant's users to MCP servers: their sealed tokens, one row per user and
- * server. Loaded on demand. Source: SPEC MP11-MP14.
+ * user-connections.ts: the connections of a tenant's users to MCP servers. Each is one row, which contains the user's
+ * sealed tokens. Loaded on demand. Source: SPEC MP11-MP14.
  */
 
 import { fail, type McpFlaw, type Result, succeed } from "../../../shared/fault.ts"
@@ -16,7 +16,10 @@ const TOKEN_MARGIN_MS = 30_000
 
 const UNKNOWN = fail({ reason: "mcp_server_unknown" } as const)
 
-/** Returns the value of a server's header, or its client's secret. Null if there is none, or if it can't be opened. */
+/**
+ * Returns the value of a server's header, or its client's secret. Returns null if there is none, or if it can't be
+ * opened.
+ */
 export async function openServerSecret(
   { env, tenant }: TenantHost,
   { name, secret }: StoredMcpServer,
@@ -76,7 +79,7 @@ export class UserConnections {
     return succeed(null)
   }
 
-  /** Ends all connections to a server. */
+  /** Removes all users' connections to a server. */
   removeServer(name: string): void {
     this.#host.sql.exec("DELETE FROM mcp_connections WHERE server = ?", name)
   }
@@ -86,7 +89,7 @@ export class UserConnections {
     return server !== null && isPerUser(server.config) ? server : null
   }
 
-  /** Errors: `mcp_refused` (`unauthorized`) if the stored secret can't be opened. */
+  /** Returns the client of a server. Errors: `mcp_refused` (`unauthorized`) if the stored secret can't be opened. */
   async #openClient(server: StoredMcpServer): Promise<Result<McpClient>> {
     const clientSecret = await openServerSecret(this.#host, server)
     const isLost = server.secret !== null && clientSecret === null

@@ -16,7 +16,7 @@ export interface StoredModel {
 
 type ModelRow = { config: string; sealed: string | null; key_end: string | null; refused: string | null }
 
-/** Returns the models of these names, without their keys. */
+/** Returns the models with these names, without their keys. */
 export function listNamedModels(sql: SqlStorage, names: readonly string[]): TenantModel[] {
   const rows = new ModelRows(sql)
   return names.flatMap((name) => rows.find(name)?.model ?? [])

@@ -17,10 +17,13 @@ import {
 import type { TenantHost } from "../tenant-host.ts"
 import { ModelRows, type StoredModel } from "./model-rows.ts"
 
-/** A refusal of a key is recorded at most once in this time, in milliseconds. */
+/** Minimum time between two records of a key's refusal, in milliseconds. */
 const REFUSAL_INTERVAL_MS = 60 * 60_000
 
-/** Number of characters at the end of a key that stay readable. They would reveal too much of a shorter key. */
+/**
+ * Number of characters at the end of a key that administrators can still see. They would reveal too much of a key with
+ * fewer than MIN_CHARS_FOR_END characters, so none of its characters are shown.
+ */
 const KEY_END_CHARS = 4
 const MIN_CHARS_FOR_END = 16
 

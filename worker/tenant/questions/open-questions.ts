@@ -29,7 +29,7 @@ export class OpenQuestions {
     for (const listener of this.#listeners) {
       if (listener.agent === question.agent) return listener.resolve(question)
     }
-    // Without room it waits in its session, which offers it again.
+    // If there is no room, the question waits in its session, which offers it again later.
     if (this.#questions.size < MAX_OPEN_QUESTIONS) this.#questions.set(question.id, question)
   }
 

@@ -44,7 +44,7 @@ export const AUDIT_TABLES = `
     omitted INTEGER NOT NULL DEFAULT 0)`
 
 /**
- * Maximum number of entries in a log. When PRUNED_ROWS more are stored, that many of the oldest are removed. SPEC AL8.
+ * Maximum number of entries in a log. When PRUNED_ROWS more are stored, the oldest PRUNED_ROWS are removed. SPEC AL8.
  */
 export const MAX_AUDIT_ROWS = 1_000_000
 export const PRUNED_ROWS = 1_000
@@ -52,12 +52,17 @@ export const PRUNED_ROWS = 1_000
 /** Maximum number of failures per minute that have their own entries. One more entry counts the others. SPEC AL6. */
 export const MAX_FAILURES_PER_MINUTE = 60
 
-/** The same for one day (UTC). An attacker who never stops would need ten years to fill the log. SPEC AL6. */
+/**
+ * Maximum number of failures per day (UTC) that have their own entries. An attacker who never stops would need ten
+ * years to fill the log. SPEC AL6.
+ */
 export const MAX_FAILURES_PER_DAY = 250
 
 const DAY_MINUTES = 24 * 60
 
-/** Longest target, and longest string in the details, in UTF-16 code units. Content does not belong in the log. */
+/**
+ * Maximum length of a target, and of a string in the details, in UTF-16 code units. Content does not belong in the log.
+ */
 const MAX_TARGET_CHARS = 200
 const MAX_DETAIL_CHARS = 500
 
@@ -95,7 +100,7 @@ export class AuditRows {
 
   /** Adds an entry. The caller makes the change that it records in the same transaction. Returns its `seq`. */
   append(actor: Actor, event: AuditEvent, now: number): number {
-    // Every change of the configuration has an entry.
+    // Every change to the configuration adds an entry, so the cached configuration is cleared here.
     clearCachedConfig(this.#tenant)
     this.recordOmitted(now)
     return this.#write(actor, event, now)
@@ -194,8 +199,8 @@ export class AuditRows {
   }
 
   /**
-   * Writes one entry with the number of failures that have none, once their minute is over, or their day if its limit
-   * was reached.
+   * Writes one entry with the number of failures that have no entry of their own. Does nothing before their minute is
+   * over, or before their day is over if the daily limit was reached.
    */
   recordOmitted(now: number): void {
     const { minute, omitted, day_failures } = this.#readHeadRow()
@@ -234,7 +239,8 @@ export class AuditRows {
   }
 
   /**
-   * Removes the oldest entries. Adds an entry about it that contains the hash from which the remaining chain continues.
+   * Removes the oldest entries. Adds an entry about the removal, which contains the hash from which the remaining chain
+   * continues.
    */
   #prune(upTo: number, now: number): void {
     const [row] = this.#query<{ hash: string }>("SELECT hash FROM audit WHERE seq = ?", upTo)

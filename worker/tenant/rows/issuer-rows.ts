@@ -46,7 +46,7 @@ export interface StoredIssuer {
   readonly generation: number
 }
 
-/** A claim in the registry to the tokens of an issuer for an audience. */
+/** A claim in the registry to an issuer's tokens for an audience. */
 export interface IssuerClaim {
   readonly issuer: string
   readonly audience: string
@@ -112,9 +112,9 @@ export class IssuerRows {
   }
 
   /**
-   * Whether no user of the tenant can belong to this issuer. This is the case if it was never registered here, and
-   * every user who has signed in did so at an issuer that was registered here. Users of other issuers were imported.
-   * Cost: reads the users up to the first imported one.
+   * Whether no user of the tenant can belong to this issuer. That is the case if the issuer was never registered here,
+   * and every user who has signed in did so at an issuer that was. Users of unregistered issuers were imported. Cost:
+   * reads the users up to the first imported one.
    */
   isNew(issuer: string): boolean {
     const sql = `SELECT 1 FROM issuer_history WHERE issuer = ?
@@ -151,7 +151,7 @@ export class IssuerRows {
     return this.#query<{ issuer: string; audience: string }>("SELECT issuer, audience FROM issuer_claims")
   }
 
-  /** Claims without an issuer, left by a registration that failed halfway, or that was changed or removed. */
+  /** Returns the claims without an issuer: those of registrations that failed halfway, were changed or were removed. */
   listUnusedClaims(): IssuerClaim[] {
     return this.#query(
       `SELECT issuer, audience FROM issuer_claims EXCEPT SELECT issuer, audience FROM issuers`,

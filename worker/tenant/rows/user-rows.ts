@@ -16,13 +16,13 @@ export const USER_TABLE = `
   -- Finds the other owners without reading all users. A member has no row in it.
   CREATE INDEX users_owner ON users (id) WHERE role = 'owner' AND status = 'active'`
 
-/** Pages read only the rows that they return. */
+/** Lists one page of users. Reads only the rows that the page contains. */
 export const LIST_USERS_SQL = "SELECT * FROM users WHERE id > ? AND id >= ? AND id < ? ORDER BY id LIMIT ?"
 
-/** Number of users whose keys are written at a time. Each has at most nine, with two rows each. */
+/** Number of users whose keys are written at a time. A user has at most nine keys, each with two rows. */
 const USERS_PER_FILL = 500
 
-/** Sorts after every id that begins with the preceding string, because no id contains this character. */
+/** Appended to a prefix, it sorts after every id with that prefix, because no id contains this character. */
 const AFTER_IDS = "\x7f"
 
 type UserRow = { id: string; name: string | null; role: string; issuer: string | null; status: string; created: number }
@@ -110,7 +110,10 @@ export class UserRows {
     else this.#sql.exec("UPDATE user_key_fill SET after = ?", last.id)
   }
 
-  /** Replaces the keys of a user. An older version, which knows no keys, may have removed a user and left the keys. */
+  /**
+   * Replaces the keys of a user. An earlier release, which had no search keys, may have removed a user without removing
+   * the keys.
+   */
   #putKeys(id: string, name: string | null): void {
     this.#removeKeys(id)
     for (const key of listSearchKeys(id, name))

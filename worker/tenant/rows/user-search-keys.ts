@@ -1,22 +1,24 @@
 /**
- * user-search-keys.ts: the keys under which a user is found: the id, the name, and the name from each later word on.
- * Pure.
+ * user-search-keys.ts: the keys by which a user is found. They are the id, the name, and the rest of the name from each
+ * later word on. Pure.
  */
 
-/** Finds users by the beginning of a key, and the keys of a user. */
+/** The search keys. The primary key finds a user's keys; the index finds users by the beginning of a key. */
 export const USER_KEY_TABLE = `
   CREATE TABLE user_keys (user TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY (user, key)) WITHOUT ROWID;
   CREATE INDEX user_keys_key ON user_keys (key, user)`
 
-/** The last user from before USER_KEY_TABLE whose keys are written. No row: all users have keys. */
+/**
+ * For users from before USER_KEY_TABLE existed: the last one whose keys have been written. No row: all users have keys.
+ */
 export const USER_KEY_FILL = `
   CREATE TABLE user_key_fill (one INTEGER PRIMARY KEY CHECK (one = 1), after TEXT NOT NULL);
   INSERT INTO user_key_fill SELECT 1, '' FROM users LIMIT 1`
 
-/** Longest key, in characters. Names have at most 120. */
+/** Maximum length of a key, in characters. Names have at most 120. */
 const MAX_KEY_CHARS = 64
 
-/** Maximum number of words of a name with which a key begins. */
+/** Maximum number of keys from a name. One begins at each of its first words. */
 const MAX_KEYS_OF_NAME = 8
 
 /** Marks that are written above or below letters in Latin, Greek, Cyrillic, Hebrew and Arabic text. */
@@ -24,7 +26,7 @@ const MARKS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]/g
 
 /** Turns a name, or the beginning of one, into words in lower case without diacritics, with a space between them. */
 export function toSearchKey(text: string): string {
-  // Upper case turns ß into ss, but leaves its capital as it is.
+  // Upper-casing turns ß into SS but leaves the capital ẞ as it is, so the text is lower-cased first.
   const letters = text.toLowerCase().toUpperCase().toLowerCase().normalize("NFKD").replaceAll(MARKS, "")
   const words = letters.replaceAll(/[øłđı]/g, (letter) => "oldi"["øłđı".indexOf(letter)] ?? "")
   const key = words.replaceAll(/[^\p{L}\p{N}\p{M}]+/gu, " ").trim()

@@ -13,11 +13,11 @@ import { listSearchKeys, toSearchKey } from "./user-search-keys.ts"
 
 /**
  * Number of index rows that are read per user of a full page. A user can be found under several keys but is returned
- * only for the first one, so a page may have fewer users than it could, even if others follow.
+ * only for the first one, so a page may contain fewer users than requested even if more follow.
  */
 const ROWS_PER_USER = 2
 
-/** Sorts after every string that begins with the preceding string. */
+/** Appended to a prefix, it sorts after every string with that prefix. */
 const AFTER_KEYS = "\u{10ffff}"
 
 /**

@@ -34,7 +34,10 @@ export function changeLogo(host: TenantHost, actor: Actor, logo: StoredLogo | nu
   return readTheme(host.sql, host.tenant)
 }
 
-/** Colours and measures, and the number of texts: the log doesn't contain the texts themselves. */
+/**
+ * Describes a theme for the audit log: its colours, its measures and the number of its texts, but not the texts
+ * themselves.
+ */
 function describeTheme({ accent, accent_text, font, radius, density, name, welcome, suggestions }: Theme) {
   return {
     accent: `${accent.light} ${accent.dark}`,

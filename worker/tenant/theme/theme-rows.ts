@@ -5,13 +5,13 @@ import { parseJson } from "../../../shared/json.ts"
 import { DEFAULT_THEME, type Theme, type ThemeView } from "../../../shared/theme/page-theme.ts"
 import type { StoredLogo, StoredTheme } from "../../settings/theme-rpc.ts"
 
-/** One row, if the tenant has ever set a theme. A reset keeps it, so that `revision` never repeats. */
+/** One row, if the tenant has ever set a theme. A reset keeps the row, so that `revision` never repeats. */
 export const THEME_TABLE = `CREATE TABLE theme (one INTEGER PRIMARY KEY CHECK (one = 1), config TEXT,
   logo_id TEXT, logo BLOB, revision INTEGER NOT NULL)`
 
 type ThemeRow = { config: string | null; logo_id: string | null; revision: number }
 
-/** Returns the path of a logo. Its id is a hash of its bytes, so that browsers can keep it forever. */
+/** Returns the path of a logo. The logo's id is a hash of its bytes, so that browsers can cache the logo forever. */
 export function formatLogoPath(tenant: string, id: string): string {
   return `/media/logo/${tenant}/${id}.png`
 }
@@ -42,7 +42,7 @@ function writeColumns(sql: SqlStorage, columns: string, ...values: readonly (str
   sql.exec(`UPDATE theme SET ${columns}, revision = revision + 1`, ...values)
 }
 
-/** What an export of the tenant contains; null if there is nothing. */
+/** Returns the theme for an export of the tenant; null if no theme was ever set. */
 export function readStoredTheme(sql: SqlStorage): StoredTheme | null {
   const [row] = sql.exec<ThemeRow & { logo: ArrayBuffer | null }>("SELECT * FROM theme").toArray()
   if (row === undefined || (row.config === null && row.logo === null)) return null

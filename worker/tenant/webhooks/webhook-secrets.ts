@@ -19,7 +19,7 @@ export interface Secrets {
   readonly old?: { readonly secret: string; readonly until: number }
 }
 
-/** The tool or the agent to which the secrets belong. A sealed value can be opened only for the same one. */
+/** The tool or the agent to which the secrets belong. A sealed value can be opened only for the same owner. */
 export interface SecretOwner {
   readonly purpose: "webhook secret" | "agent webhook secret"
   readonly name: string

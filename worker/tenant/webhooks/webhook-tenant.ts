@@ -15,7 +15,7 @@ import { McpTenant } from "../mcp/mcp-tenant.ts"
 const load = () => import("./webhook-tools.ts")
 const loadAgents = () => import("./agent-webhooks.ts")
 
-/** A tenant without tables has no webhook tools. */
+/** Handles the calls about webhooks. A tenant without tables has no webhook tools. */
 export abstract class WebhookTenant extends McpTenant implements WebhookRpc {
   async listWebhookTools(): Promise<WebhookToolView[]> {
     return this.host.tables.exist() ? await (await load()).listWebhookViews(this.host) : []

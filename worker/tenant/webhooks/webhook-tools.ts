@@ -1,8 +1,8 @@
 /**
  * webhook-tools.ts: adds, lists and removes the webhook tools of a tenant, and opens their secrets. Loaded on demand.
  *
- * A secret signs the requests to the tenant's service, and verifies the results that the service sends later. It is
- * shown once. Source: SPEC TW1, TW2.
+ * A secret signs the requests to the tenant's service, and verifies the results that the service sends later. The
+ * secret is shown only once. Source: SPEC TW1, TW2.
  */
 
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
@@ -93,7 +93,10 @@ export async function rotateWebhookSecret(
   })
 }
 
-/** Checks the stored rule, because the session may have read an older one. */
+/**
+ * Opens a tool for a call. Checks the stored approval rule, because the session may have read an older one. Returns
+ * null if the tool can't be called.
+ */
 export async function openWebhook(host: TenantHost, name: string, wasAsked: boolean): Promise<WebhookEndpoint | null> {
   const tool = findWebhookTool(host.sql, name)
   if (tool === null || (tool.config.approval === "always" && !wasAsked)) return null

@@ -2,9 +2,10 @@
  * evaluate-expression.ts: parses and evaluates an arithmetic expression with expr-eval-fork. Pure.
  *
  * text → parser with a fixed set of operators and functions → number
- * The parser's operators and functions are replaced by those below, which only take and return numbers. Everything else
- * that the package has is off: assignments, functions defined in the expression, arrays, strings, members and
- * comparisons. Nothing loops, so the time is linear in the expression. Loaded on the first call.
+ * The parser's operators and functions are replaced by those below, which only take and return numbers. All other
+ * features of the package are disabled: assignments, functions defined in the expression, arrays, strings, property
+ * access and comparisons. Nothing loops, so the time is linear in the length of the expression. Loaded on the first
+ * call.
  */
 
 import { Parser } from "expr-eval-fork"
@@ -21,7 +22,7 @@ const DIGITS = 15
 const MAX_PLAIN = 1e15
 const MIN_PLAIN = 1e-4
 
-/** Characters of strings, arrays, assignments, comparisons and several expressions. */
+/** Characters that occur only in strings, arrays, assignments, comparisons or sequences of expressions. */
 const OTHER_SIGNS = /[;:='"`[\]{}?|&<>\\]/
 
 const UNREADABLE =
@@ -105,7 +106,7 @@ function refuse(problem: string): { readonly [key: string]: Json } {
   return createRefusal("tool_arguments", `"/expression" ${problem}.`)
 }
 
-/** At most DIGITS significant digits. A number if it is usually written without an exponent, otherwise a string. */
+/** Rounds to DIGITS significant digits. Returns a string if the number is usually written with an exponent. */
 function toShortFigure(value: number): number | string {
   const figure = Number(value.toPrecision(DIGITS))
   const size = Math.abs(figure)
@@ -113,7 +114,7 @@ function toShortFigure(value: number): number | string {
   return size >= MIN_PLAIN && size < MAX_PLAIN ? figure : figure.toExponential().replace("e+", "e")
 }
 
-/** Returns the deepest nesting of brackets. */
+/** Returns the maximum nesting depth of brackets. */
 function measureDepth(expression: string): number {
   let depth = 0
   let deepest = 0

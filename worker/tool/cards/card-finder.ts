@@ -1,4 +1,4 @@
-/** card-finder.ts: finds the card for a result. Its code is loaded on demand. */
+/** card-finder.ts: finds the card for a result. The lookups themselves are loaded on demand. */
 
 import type { Json } from "../../../shared/json.ts"
 import type { ViewReference } from "../../../shared/protocol/cards/card-view-url.ts"
@@ -6,7 +6,10 @@ import type { Env } from "../../env.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import type { ShippedCard } from "./shipped-cards.ts"
 
-/** Finds the version of the card that shows a tool's result: the tenant's own, or else the shipped one. Null: none. */
+/**
+ * Creates a function that finds the version of the card that shows a tool's result: the tenant's own card, or else the
+ * shipped one. The function returns null if there is none.
+ */
 export function createCardFinder(env: Env, tenant: string) {
   return async (
     tool: string,
@@ -22,8 +25,8 @@ export function createCardFinder(env: Env, tenant: string) {
 }
 
 /**
- * Reads the stored template of a version of a card (`{title, view, actions?}`), as JSON text. Null: the version is no
- * longer stored.
+ * Creates a function that reads the stored template of a card version (`{title, view, actions?}`), as JSON text. The
+ * function returns null if the version is no longer stored.
  */
 export function createCardLoader(env: Env, tenant: string) {
   return async ({ name, revision }: ViewReference): Promise<string | null> =>

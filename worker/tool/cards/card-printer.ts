@@ -1,5 +1,6 @@
 /**
- * card-printer.ts: prints the cards of an export. The templates of tenants' cards are read before a message is printed.
+ * card-printer.ts: prints the cards of an export. The templates that a message needs are read before the message is
+ * printed.
  */
 
 import { cardToMarkdown } from "../../../shared/card/card-markdown.ts"
@@ -19,12 +20,15 @@ export interface CardOwner {
 }
 
 export interface CardPrinter {
-  /** Reads the templates of the message's cards, each once for an export. */
+  /** Reads the templates of the message's cards, each once per export. */
   loadViews(message: Message): Promise<void>
   readonly print: PrintCard
 }
 
-/** An imported conversation can name more versions. Cards of further versions are printed as JSON. */
+/**
+ * Maximum number of card versions that are read per export. An imported conversation can name more; their cards are
+ * printed as JSON.
+ */
 const MAX_VIEWS = 200
 
 export function createCardPrinter({ env, tenant }: CardOwner): CardPrinter {

@@ -42,7 +42,7 @@ const OLD_TEMPLATES: readonly (readonly [string, unknown])[] = [
 
 const toTemplate = (file: unknown): ShippedTemplate => file as ShippedTemplate
 
-/** What the page draws. A tenant's card is stored in the same form. */
+/** Converts a template to the JSON text that the page draws. A tenant's card is stored in the same form. */
 const toView = ({ title, view, actions }: ShippedTemplate): string => JSON.stringify({ title, view, actions })
 
 /**

@@ -30,7 +30,7 @@ export async function findTenantCard(
   data: { readonly [key: string]: Json },
 ): Promise<string | null> {
   const cards = await cardsByTenant.getOrFetch(tenant, Date.now(), () => tenantStub(env, tenant).listToolCards())
-  const card = cards.find((one) => one.tool === tool)
+  const card = cards.find((toolCard) => toolCard.tool === tool)
   if (card === undefined || countUtf8Bytes(JSON.stringify(data)) > MAX_CARD_BYTES) return null
   // `checkTemplate` accepted this schema.
   const schema = parseJson(card.schema) as { readonly [keyword: string]: Json }

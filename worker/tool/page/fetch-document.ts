@@ -12,10 +12,10 @@ import { startTimeout } from "../../platform/timeout.ts"
 import type { PageEnv } from "./page-tool.ts"
 
 export interface FetchedDocument {
-  /** After redirects, without a fragment. */
+  /** The final URL, after redirects and without a fragment. */
   readonly url: string
   readonly isHtml: boolean
-  /** The charset of the header, in lower case; null if it has none. */
+  /** The charset that the `Content-Type` header names, in lower case; null if it names none. */
   readonly charset: string | null
   /** At most MAX_PAGE_BYTES. */
   readonly bytes: Uint8Array
@@ -37,7 +37,7 @@ export const MAX_PAGE_BYTES = 1024 * 1024
 
 const HTML_TYPES: ReadonlySet<string> = new Set(["text/html", "application/xhtml+xml"])
 
-/** The same for every user. Without `x-real-ip` the platform would send the user's IP address. */
+/** The headers are the same for every user. Without `x-real-ip`, the platform would send the user's IP address. */
 const HEADERS = { "user-agent": "Cuecard-Page/1", accept: "text/html, text/plain;q=0.9", "x-real-ip": "::" }
 
 const refuseUrl = (details: string) => fail({ reason: "address", details } as const)
@@ -82,7 +82,7 @@ async function followRedirects(
     if (![301, 302, 303, 307, 308].includes(response.status)) return await readDocument(checked, response)
     await response.body?.cancel()
     const location = response.headers.get("location")
-    if (location === null || !URL.canParse(location, checked)) return refusePage("It redirects to no valid address.")
+    if (location === null || !URL.canParse(location, checked)) return refusePage("It redirects to an invalid address.")
     next = new URL(location, checked).href
   }
   return refusePage(`It redirects more than ${MAX_REDIRECTS} times.`)
@@ -97,7 +97,7 @@ function checkPageUrl(text: string, env: PageEnv, isFromPublic: boolean): string
   return url.href
 }
 
-/** In tests, public URLs are those of a server on this machine. */
+/** In tests, a server on this machine stands in for all public URLs. */
 function toTarget(url: string, { MEDIA_UPSTREAM }: PageEnv): string {
   return MEDIA_UPSTREAM === undefined || url.startsWith("http:")
     ? url

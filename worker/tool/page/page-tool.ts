@@ -9,7 +9,7 @@ export type PageEnv = Partial<
   Pick<Env, "ENVIRONMENT" | "PAGE_DOMAIN" | "PAGE_ORIGIN" | "CANVAS_ORIGIN" | "MEDIA_UPSTREAM">
 >
 
-/** Time of one call, in milliseconds. */
+/** Time limit of one call, in milliseconds. */
 const PAGE_MS = 10_000
 
 /**

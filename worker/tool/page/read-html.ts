@@ -1,10 +1,10 @@
 /**
- * read-html.ts: the readable text of an HTML page. Pure.
+ * read-html.ts: extracts the readable text of an HTML page. Pure.
  *
  * HTML → tokens (htmlparser2) → blocks → text
- * Headings, paragraphs, list items and rows of tables become lines of plain text in their order. What a reader doesn't
+ * Headings, paragraphs, list items and table rows become lines of plain text, in document order. What a reader doesn't
  * see is left out: scripts, styles, hidden elements, form fields. If the page has a main part, only that is returned,
- * and otherwise its navigation is left out. Nothing is nested, so the time and the memory are linear. Source: SPEC BT6.
+ * and otherwise its navigation is left out. No tree is built, so time and memory are linear. Source: SPEC BT6.
  */
 
 import { decodeHTML } from "entities/decode"
@@ -18,7 +18,7 @@ export interface PageText {
   readonly text: string
 }
 
-/** The part of the page that a block belongs to. */
+/** The part of the page to which a block belongs. */
 type Zone = "main" | "article" | "body" | "chrome"
 
 interface Block {
@@ -35,7 +35,7 @@ const SKIPPED: ReadonlySet<string> = new Set(
     " ",
   ),
 )
-/** Their text is navigation or notes. */
+/** Elements whose text is navigation or notes. */
 const CHROME: ReadonlySet<string> = new Set(["nav", "aside", "footer", "menu"])
 const BLOCKS: ReadonlySet<string> = new Set(
   (
@@ -43,9 +43,9 @@ const BLOCKS: ReadonlySet<string> = new Set(
     "h4 h5 h6 header hr html legend li main menu nav ol p pre section summary table tbody tfoot thead tr ul"
   ).split(" "),
 )
-/** A new element of the same name ends one that is open. */
+/** Elements that end when another element of the same name begins. */
 const SELF_ENDING: ReadonlySet<string> = new Set(["p", "li", "dt", "dd", "tr", "td", "th"])
-/** They have no content, so they are never open. */
+/** Elements without content, which are therefore never open. */
 const VOID: ReadonlySet<string> = new Set(
   "area base br col embed hr img input link meta param source track wbr".split(" "),
 )
@@ -74,7 +74,7 @@ class PageReader {
   #title = ""
   #heading = ""
   #description = ""
-  /** The element whose content is left out, and how many of its name are open in it. */
+  /** The element whose content is left out, and the number of open elements of that name, including itself. */
   #skip: { readonly name: string; depth: number } | null = null
   #isInTitle = false
   /** How many elements of these names are open. */

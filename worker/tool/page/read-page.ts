@@ -1,5 +1,5 @@
 /**
- * read-page.ts: what the tool `fetch_page` returns: a part of a page's text, with its URL as a source.
+ * read-page.ts: reads a part of a page's text for the tool `fetch_page`, with the page's URL as a source.
  *
  * bytes → charset → text → part. Loaded on the first call. Source: SPEC BT5–BT7.
  */
@@ -12,11 +12,14 @@ import type { PageEnv } from "./page-tool.ts"
 import { type PageText, readHtml } from "./read-html.ts"
 import { cleanPageText } from "./clean-page-text.ts"
 
-/** Code units of text in one result. Fits into a card's data (MAX_CARD_BYTES) in any script. */
+/**
+ * Maximum length of the text in one result, in UTF-16 code units. It fits into a card's data (MAX_CARD_BYTES) in any
+ * script.
+ */
 export const MAX_PART_CHARS = 16_000
 const MAX_TITLE_CHARS = 300
 const MAX_EXCERPT_CHARS = 300
-/** Bytes at the beginning in which a page names its charset (HTML standard). */
+/** Number of bytes at the beginning of a page in which it must name its charset (HTML standard). */
 const CHARSET_BYTES = 1024
 
 type Answer = { readonly [key: string]: Json }
@@ -42,7 +45,7 @@ export async function readPage({ url, offset, env, signal, timeoutMs }: PageRequ
   const page = readText(fetched.value)
   if (page.text === "") return { error: "The page has no readable text.", details: "It may need scripts to show any." }
   if (offset >= page.text.length && offset > 0)
-    return createRefusal("tool_arguments", `"/offset" is behind the end of the text (${page.text.length}).`)
+    return createRefusal("tool_arguments", `"/offset" is beyond the end of the text (${page.text.length}).`)
   return createPart(fetched.value, page, offset)
 }
 
@@ -75,7 +78,7 @@ function createPart({ url, isCut }: FetchedDocument, { title, description, text 
 /** Returns the first paragraph that is longer than a label, on one line. */
 function findExcerpt(text: string): string {
   const paragraphs = text.slice(0, MAX_PART_CHARS).split("\n\n")
-  const found = paragraphs.find((one) => one.length > 60 && !one.startsWith("#")) ?? paragraphs[0] ?? ""
+  const found = paragraphs.find((line) => line.length > 60 && !line.startsWith("#")) ?? paragraphs[0] ?? ""
   return found.replace(/\s+/g, " ")
 }
 
@@ -90,7 +93,7 @@ function decodeBytes({ bytes, charset, isHtml }: FetchedDocument): string {
 function findDeclaredCharset(bytes: Uint8Array): string | null {
   const head = new TextDecoder("latin1").decode(bytes.subarray(0, CHARSET_BYTES))
   const name = /<meta\s[^>]{0,200}?charset\s*=\s*["']?\s*([\w:.-]{1,40})/i.exec(head)?.[1]?.toLowerCase() ?? null
-  // A page that declares UTF-16 in ASCII isn't encoded in it.
+  // A page whose declaration of UTF-16 can be read as ASCII isn't encoded in UTF-16.
   return name?.startsWith("utf-16") === true ? "utf-8" : name
 }
 

@@ -1,6 +1,6 @@
 /**
- * run-probe.ts: what the probe tools do: countable effects, live output, waiting, failing and saved files. Loaded with
- * the first call of one.
+ * run-probe.ts: runs the probe tools, which have countable effects, write live output, wait, fail and save files.
+ * Loaded on the first call of a probe tool.
  */
 
 import type { Json } from "../../../shared/json.ts"
@@ -17,7 +17,7 @@ import {
 } from "../tool.ts"
 import type { ProbeName } from "../probe-tools.ts"
 
-/** Runs a probe tool. `url` is that of the server that counts effects. */
+/** Runs a probe tool. `url` is the URL of the server that counts effects. */
 export function runProbe(
   name: ProbeName,
   url: string,

@@ -31,7 +31,7 @@ const BAR_COLORS: readonly Color[] = [
 
 /** Desired number of grid lines. */
 const TICKS = 5
-/** The axis has at least this span. A smaller one could not be divided into ticks. */
+/** The axis has at least this span. A smaller span could not be divided into ticks. */
 const MIN_SPAN = 1e-9
 
 /** The area in which the bars are drawn, in pixels, and the mapping of values to it. */
@@ -111,7 +111,7 @@ function computeAxis(low: number, high: number): Axis {
   return { low: first * step, high: last * step, ticks }
 }
 
-/** Large numbers are rounded and get a unit. */
+/** Formats a number for a label. Large numbers are rounded and get a unit. */
 export function formatNumber(value: number): string {
   const [unit, name] = UNITS.find(([least]) => Math.abs(value) >= least) ?? [1, ""]
   return `${Number((value / unit).toPrecision(name === "" ? 6 : 4))}${name}`

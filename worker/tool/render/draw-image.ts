@@ -10,7 +10,7 @@ export async function drawChartPng(chart: Chart): Promise<Uint8Array> {
   return await encodePng(drawChart(chart))
 }
 
-/** `width` and `height` are in pixels. */
+/** Draws a landscape as a PNG file. `width` and `height` are in pixels. */
 export async function drawLandscapePng(prompt: string, width: number, height: number): Promise<Uint8Array> {
   return await encodePng(drawLandscape(prompt, width, height))
 }

@@ -64,7 +64,7 @@ const LETTER_GAP = 1.5
 /** Half the width of a stroke, in units of the font grid. */
 const PEN_RADIUS = 0.52
 
-/** Width of the text, in pixels. */
+/** Returns the width of the text, in pixels. */
 export function measureText(text: string, scale: number): number {
   const letters = Array.from(text)
   const units = letters.reduce((sum, char) => sum + measureChar(char), LETTER_GAP * Math.max(0, letters.length - 1))

@@ -60,7 +60,7 @@ const PHONES: Readonly<Record<string, Phone>> = {
   q: createPhone(55, [900, 1800, 2800], 0, 0.5),
 }
 
-/** Speaks a text as a WAV file. */
+/** Converts text to speech, as a WAV file. */
 export function synthesizeWav(text: string): { readonly bytes: Uint8Array; readonly seconds: number } {
   const samples = synthesizeSpeech(text)
   return { bytes: encodeWav(samples, SAMPLE_RATE), seconds: Math.round(samples.length / SAMPLE_RATE) }

@@ -34,7 +34,7 @@ export function createBraveSearch(key: string, url: string = DEFAULT_URL): Searc
       const parsed = v.safeParse(responseSchema, response.value)
       if (!parsed.success) return failSearch("The service's response can't be read.")
       const { results } = parsed.output.web ?? { results: [] }
-      return succeed(results.map((one) => ({ url: one.url, title: one.title, quote: one.description })))
+      return succeed(results.map(({ url, title, description }) => ({ url, title, quote: description })))
     },
   }
 }

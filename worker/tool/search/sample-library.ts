@@ -51,7 +51,7 @@ export function searchSampleLibrary(query: string, limit: number): readonly Samp
   return PAGES.map(([path, title, quote]) => ({ url: `https://example.com/library/${path}`, title, quote }))
     .map((page) => ({ page, count: countWords(`${page.url} ${page.title} ${page.quote}`, words) }))
     .filter(({ count }) => count > 0)
-    .sort((one, other) => other.count - one.count)
+    .sort((a, b) => b.count - a.count)
     .slice(0, limit)
     .map(({ page }) => page)
 }

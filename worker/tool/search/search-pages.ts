@@ -1,5 +1,5 @@
 /**
- * search-pages.ts: what the tool `search` returns: the pages that the deployment's search service finds, with checked
+ * search-pages.ts: runs the tool `search`. Returns the pages that the deployment's search service finds, with checked
  * URLs and cleaned text. Loaded on the first call; each service is loaded when it is used. Source: SPEC BT8, BT9.
  */
 
@@ -39,8 +39,8 @@ export async function searchPages(
 }
 
 /**
- * Loads the service. A string is the reason why it can't be used. With wrong settings, every call fails: samples must
- * not be mistaken for real pages.
+ * Loads the service, or returns the reason why it can't be used. With wrong settings, every call fails, because samples
+ * must not be mistaken for real pages.
  */
 async function loadService(name: string, env: SearchEnv): Promise<SearchService | string> {
   const { SEARCH_API_KEY: key, SEARCH_URL } = env
@@ -95,7 +95,7 @@ function listSources(pages: readonly FoundPage[]): Json[] {
 
 /** Reduces text to one line without tags. Services mark words with `<strong>`, and escape other markup. */
 function toLine(text: string, maxChars: number): string {
-  // Only the beginning is read, so that a long text takes no time.
+  // Only the beginning is read, so that the time doesn't depend on the length of the text.
   const plain = decodeHTML(text.slice(0, maxChars * 4).replace(/<\/?[a-z]\w{0,10}>/gi, ""))
   return cutText(cleanPageText(plain).replace(/\s+/g, " ").trim(), maxChars)
 }

@@ -27,12 +27,15 @@ export interface SearchService {
   search(query: string, limit: number, signal: AbortSignal): Promise<SearchResult>
 }
 
-/** Largest accepted response, in bytes: many times a usual one. */
+/** Maximum size of a response, in bytes: many times the usual size. */
 const MAX_RESPONSE_BYTES = 1024 * 1024
 
 export const failSearch = (details: string) => fail<SearchFault>({ details })
 
-/** Sends a request and returns the JSON of its response. Redirects are not followed: the operator chose the host. */
+/**
+ * Sends a request and returns the JSON of its response. Redirects are not followed, because the operator chose the
+ * host.
+ */
 export async function fetchSearchJson(
   url: string,
   init: RequestInit,

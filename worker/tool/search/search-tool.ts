@@ -10,7 +10,7 @@ import { defineTool } from "../define-tool.ts"
 export type SearchEnv = Partial<Pick<Env, "SEARCH_SERVICE" | "SEARCH_API_KEY" | "SEARCH_URL">>
 
 const MAX_QUERY_CHARS = 200
-/** Time of one call, in milliseconds. */
+/** Time limit of one call, in milliseconds. */
 const SEARCH_MS = 10_000
 
 /** Creates the tool (SPEC SC6, BT8). Errors: `tool_arguments`; `{error, details}` for a fault of the service. */

@@ -11,7 +11,7 @@ const responseSchema = v.object({
   results: v.array(v.object({ title: v.string(), url: v.string(), content: v.optional(v.nullable(v.string()), "") })),
 })
 
-/** `key` is sent as a bearer token, for servers behind a proxy that requires one. */
+/** Creates the service. `key` is sent as a bearer token, for servers behind a proxy that requires one. */
 export function createSearxngSearch(url: string, key?: string): SearchService {
   return {
     async search(query, _limit, signal) {
@@ -21,7 +21,7 @@ export function createSearxngSearch(url: string, key?: string): SearchService {
       if (!response.ok) return response
       const parsed = v.safeParse(responseSchema, response.value)
       if (!parsed.success) return failSearch("The service's response can't be read.")
-      return succeed(parsed.output.results.map((one) => ({ url: one.url, title: one.title, quote: one.content ?? "" })))
+      return succeed(parsed.output.results.map(({ url, title, content }) => ({ url, title, quote: content ?? "" })))
     },
   }
 }

@@ -22,7 +22,7 @@ export function createTavilySearch(key: string, url: string = DEFAULT_URL): Sear
       if (!response.ok) return response
       const parsed = v.safeParse(responseSchema, response.value)
       if (!parsed.success) return failSearch("The service's response can't be read.")
-      return succeed(parsed.output.results.map((one) => ({ url: one.url, title: one.title, quote: one.content })))
+      return succeed(parsed.output.results.map(({ url, title, content }) => ({ url, title, quote: content })))
     },
   }
 }

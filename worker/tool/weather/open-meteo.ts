@@ -1,8 +1,8 @@
 /**
  * open-meteo.ts: real weather from Open-Meteo's public API (open-meteo.com/en/docs): geocoding, then the forecast.
  *
- * Results are cached. A result is reused for WEATHER_FRESH_MS. If the upstream fails, one up to WEATHER_STALE_MS old is
- * used; the card shows its `observation_time`.
+ * Results are cached. A result is reused for WEATHER_FRESH_MS. If the upstream fails, a result that is up to
+ * WEATHER_STALE_MS old is used; the card shows its `observation_time`.
  */
 
 import * as v from "valibot"
@@ -26,7 +26,7 @@ export interface OpenMeteoConfig {
 const FORECAST_URL = "https://api.open-meteo.com"
 const GEOCODING_URL = "https://geocoding-api.open-meteo.com"
 
-/** Largest accepted response, in bytes: about thirty times a usual one. */
+/** Maximum size of a response, in bytes: about thirty times the usual size. */
 const MAX_RESPONSE_BYTES = 64 * 1024
 
 const CURRENT_FIELDS = [
@@ -165,7 +165,7 @@ async function fetchForecast(
     current: CURRENT_FIELDS.join(","),
     daily: DAILY_FIELDS.join(","),
     timezone: "auto",
-    // Today counts as one of them.
+    // Today counts as one of the days.
     forecast_days: String(MAX_FORECAST_DAYS + 1),
   })
   const response = await fetchJson("forecast", `${base}/v1/forecast?${query}`, forecastSchema, signal)
@@ -202,7 +202,7 @@ function forecastToReading(
   }
 }
 
-/** Fetches JSON. The details of faults do not contain the URL, because it may be a private one of the operator. */
+/** Fetches JSON. The details of faults do not contain the URL, because it may be a private URL of the operator's. */
 async function fetchJson<const S extends v.GenericSchema>(
   service: "place" | "forecast",
   url: string,
@@ -211,7 +211,7 @@ async function fetchJson<const S extends v.GenericSchema>(
 ): Promise<WeatherResult<v.InferOutput<S>>> {
   const serviceName = `The ${service} service`
   try {
-    // Redirects are not followed: the operator chose the host.
+    // Redirects are not followed, because the operator chose the host.
     const response = await fetch(url, { signal, redirect: "manual", headers: { accept: "application/json" } })
     if (response.status !== 200) {
       await response.body?.cancel()

@@ -5,7 +5,8 @@ import type { WeatherSource } from "./weather-source.ts"
 import type { WeatherEnv } from "./weather-tool.ts"
 
 /**
- * Returns the configured source. With an unknown name every call fails: sample data must not be mistaken for real data.
+ * Returns the configured source. With an unknown name, every call fails, because sample data must not be mistaken for
+ * real data.
  */
 export async function selectSource(env: WeatherEnv): Promise<WeatherSource> {
   switch (env.WEATHER_SOURCE ?? "sample") {

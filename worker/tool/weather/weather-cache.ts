@@ -22,8 +22,8 @@ export interface WeatherCache {
 
 /**
  * The Cache API of the data centre. A map in memory would not outlive the isolate, which ends seconds after the last
- * request. On a `workers.dev` host, the platform's cache stores nothing, so every request goes upstream. It works for
- * deployments on their own domain.
+ * request. On a `workers.dev` host, the platform's cache stores nothing, so every request goes upstream. The cache
+ * works for deployments on their own domain.
  */
 export const weatherCache: WeatherCache = {
   async get(key) {

@@ -151,8 +151,8 @@ function createReading(city: SampleCity, now: number): WeatherReading {
 }
 
 /**
- * Creates the forecast for the days after `today`. The first is the city's own; the others vary it by the name and the
- * day.
+ * Creates the forecast for the days after `today`. The first day is the city's fixed forecast. The others vary it,
+ * depending on the name and the day.
  */
 function createForecast(city: SampleCity, today: string): WeatherForecast[] {
   const [code, maxC, minC, chance, precipMm] = city.tomorrow
@@ -179,12 +179,12 @@ function roundToTenth(value: number): number {
   return Math.round(value * 10) / 10 + 0
 }
 
-/** Snow needs a night at or below 0 °C. Other precipitation needs a night above 0 °C. */
+/** Whether a weather code is plausible for a night of `minC`. Snow needs 0 °C or less, and other precipitation more. */
 function canFollow(code: number, minC: number): boolean {
   return code === 71 ? minC <= 0 : code < 51 || minC > 0
 }
 
-/** Typical precipitation for a code, in millimetres per hour. */
+/** Returns the typical precipitation for a code, in millimetres per hour. */
 function estimatePrecipMm(code: number): number {
   if (code < 51) return 0
   if (code >= 95) return 7.4
@@ -197,7 +197,7 @@ function estimateVisibilityKm(code: number): number {
   return code >= 51 ? 8 : 24
 }
 
-/** Sine of the sun's elevation: positive during the day. Accurate to a few minutes. */
+/** Returns the sine of the sun's elevation, which is positive during the day. Accurate to a few minutes. */
 function computeSunHeight(city: SampleCity, now: number): number {
   const radians = Math.PI / 180
   const day = (now / 86_400_000) % 365.25

@@ -31,7 +31,7 @@ export interface WeatherReading {
   readonly feelsLikeC: number
   readonly humidityPct: number
   readonly windKmh: number
-  /** The direction that the wind comes from, in degrees. */
+  /** The direction from which the wind comes, in degrees. */
   readonly windDegrees: number
   readonly precipMm: number
   readonly visibilityKm: number | null
@@ -50,11 +50,11 @@ export interface WeatherForecast {
   readonly precipMm: number | null
 }
 
-/** At or above this temperature it is hot, in °C. */
+/** A temperature at or above this counts as hot, in °C. */
 const HOT_C = 28
-/** At or below this temperature it is cold, in °C. */
+/** A temperature at or below this counts as cold, in °C. */
 const COLD_C = 5
-/** At or above this wind speed, a fresh breeze, it is windy, in km/h. */
+/** A wind speed at or above this, a fresh breeze, counts as windy, in km/h. */
 const WINDY_KMH = 30
 
 /** Converts a reading to the payload for the card and the model. */
@@ -143,7 +143,7 @@ function codeToCondition(code: number): string {
   return CONDITIONS.get(code) ?? "Unknown"
 }
 
-/** Drizzle, rain, rain showers and thunderstorms; snow is not rain. */
+/** Whether a code means drizzle, rain, rain showers or thunderstorms. Snow is not rain. */
 function isRain(code: number): boolean {
   return (code >= 51 && code <= 67) || (code >= 80 && code <= 82) || code >= 95
 }

@@ -12,10 +12,10 @@ import type { WeatherSource } from "./weather-source.ts"
 
 export type WeatherEnv = Pick<Env, "WEATHER_SOURCE" | "OPEN_METEO_URL" | "OPEN_METEO_GEOCODING_URL">
 
-/** Longest place name that is looked up. The longest real one has 85 letters. */
+/** Maximum length of a place name that is looked up, in characters. The longest real name has 85 letters. */
 const MAX_LOCATION_CHARS = 120
 
-/** The maximum number that the card shows. */
+/** Number of forecast days by default: as many as the card shows. */
 const DEFAULT_FORECAST_DAYS = 3
 
 /**
@@ -55,7 +55,10 @@ export const createWeatherTool = (source: WeatherSource, timeoutMs: number = WEA
     },
   })
 
-/** Creates the configured source, which is loaded with each call, so that it is not part of the Worker's entry. */
+/**
+ * Creates the configured source. The source's code is loaded when it is called, so that it is not part of the Worker's
+ * entry point.
+ */
 export function createWeatherSource(env: WeatherEnv): WeatherSource {
   return {
     async fetchWeather(location, now, signal) {

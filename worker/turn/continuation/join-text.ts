@@ -12,7 +12,7 @@ export function findOpenText({ parts }: Pick<Message, "parts">): Extract<Part, {
 
 /** Whether a text ends within code. */
 export function isInCode(text: string): boolean {
-  // Inline code is only recognised once it is closed, so the end of closed code is outside.
+  // Inline code is recognised only once it is closed, so only a fence can still be open at the end of the text.
   const last = splitCode(text).at(-1)
   return last?.code === true && /^[ \t>*+\-\d.)]*(?:`{3,}|~{3,})/.test(last.text) && !isClosedFence(last.text)
 }
@@ -23,8 +23,8 @@ function isClosedFence(code: string): boolean {
 }
 
 /**
- * Returns the first text that the model adds, as it follows `shown`: without a second space where they meet, or with a
- * space if it is missing after punctuation. Code is left as it is.
+ * Adapts the first text that the model adds to `shown`, which it follows. Removes a second space where the two texts
+ * meet, or adds one that is missing after punctuation. Code is left as it is.
  */
 export function joinContinuation(shown: string, added: string): string {
   if (isInCode(shown)) return added
@@ -42,7 +42,7 @@ export async function* joinText(events: AsyncIterable<ModelEvent>, shown: string
       continue
     }
     const delta = joinContinuation(shown, event.delta)
-    // Whitespace alone is dropped, and the next delta follows the text.
+    // A delta that is only whitespace is dropped, and the next one is joined instead.
     isJoined = delta !== ""
     if (isJoined) yield { ...event, delta }
   }

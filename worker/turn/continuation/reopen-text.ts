@@ -25,13 +25,13 @@ export interface ReopenedStep {
 
 type TextPart = Extract<Part, { type: "text" }>
 
-/** The faults of an answer whose text is valid so far: its stream or its time ended too early. */
+/** The faults after which an answer's text so far is valid, because only its stream or its time ended too early. */
 const CUT_OFF: ReadonlySet<string> = new Set<TurnFault>(["model_cut_off", "turn_timeout"])
 
 /**
  * Returns the parts with which an answer continues in the middle of its last text; null if it doesn't end with text or
- * wasn't cut off. After any other fault the model is called again from the start of its step (SPEC VE4). Cost: one pass
- * over the last text.
+ * wasn't cut off. After any other fault, the model is called again from the start of its step (SPEC VE4). Cost: one
+ * pass over the last text.
  */
 export function reopenText({ status, reason, parts }: Message): ReopenedStep | null {
   const wasCutOff = status === "cancelled" || status === "interrupted" || CUT_OFF.has(reason ?? "")
@@ -39,7 +39,7 @@ export function reopenText({ status, reason, parts }: Message): ReopenedStep | n
   const last = parts.at(-1)
   if (last?.type !== "text" || last.text.trim() === "") return null
   const { step } = last
-  // With calls in the step, the model has to make the calls again.
+  // If the step contains calls, the model has to make them again.
   if (parts.some((part) => part.step === step && part.type === "tool_call")) return null
   const cleaner = createCleaner()
   const text = cleaner.push(dropPartialWord(last.text))
@@ -52,8 +52,8 @@ export function reopenText({ status, reason, parts }: Message): ReopenedStep | n
 }
 
 /**
- * Matches a word after a space, which may have been cut in the middle. Scripts that are written without spaces have no
- * such words.
+ * Matches the last word after a space, which may have been cut off in the middle. Text in a script that is written
+ * without spaces has no such word.
  */
 const LAST_WORD =
   /(?<=[ \n])(?:(?![\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}])[\p{L}\p{M}\p{N}]){1,32}$/u

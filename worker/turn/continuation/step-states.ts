@@ -1,15 +1,15 @@
 /**
- * step-states.ts: the provider's states of a turn's steps: stored with the step, sent back with the next, removed at
- * the end.
+ * step-states.ts: the provider's states of a turn's steps. Each is stored with its step, sent back with later steps,
+ * and removed when the turn ends.
  *
  * A state is written in the transaction that stores the calls of its step, so a restart between the calls and their
- * results loses neither. Source: SPEC MO16.
+ * results loses neither the calls nor the state. Source: SPEC MO16.
  */
 
 import type { StepState } from "../../store/model/provider-state-rows.ts"
 import type { SessionStore } from "../../store/session-store.ts"
 
-/** Largest state of a step, in UTF-16 code units. A larger one is dropped. */
+/** Maximum size of a step's state, in UTF-16 code units. A larger state is dropped. */
 export const MAX_STATE_CHARS = 64 * 1024
 
 export class StepStates {
@@ -41,14 +41,14 @@ export class StepStates {
     this.#hasRows = true
   }
 
-  /** Returns the states of earlier steps. `step`: the number of finished steps; without any, nothing is read. */
+  /** Returns the states of earlier steps. `step`: the number of finished steps. If it is 0, nothing is read. */
   list(step: number): readonly StepState[] {
     const states = step === 0 ? [] : this.#store.providerStates.list(this.#pos)
     this.#hasRows ||= states.length > 0
     return states
   }
 
-  /** Called when the turn has ended. */
+  /** Deletes all states. Called when the turn has ended. */
   clear(): void {
     this.#pending = null
     if (this.#hasRows) this.#store.providerStates.remove(this.#pos)

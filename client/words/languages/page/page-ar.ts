@@ -42,6 +42,7 @@ export default {
     connecting: "جارٍ الاتصال…",
     reconnecting: "جارٍ إعادة الاتصال…",
     outdated: "يتوفر إصدار جديد.",
+    codeMissing: "تعذّر تحميل جزء من الصفحة.",
     reload: "إعادة التحميل",
     deleted: "حُذفت هذه المحادثة.",
     notFound: "لم نعثر على هذه المحادثة.",

@@ -43,6 +43,7 @@ export default {
     connecting: "Verbindung wird hergestellt …",
     reconnecting: "Verbindung wird wiederhergestellt …",
     outdated: "Eine neue Version ist verfügbar.",
+    codeMissing: "Ein Teil der Seite konnte nicht geladen werden.",
     reload: "Neu laden",
     deleted: "Diese Unterhaltung wurde gelöscht.",
     notFound: "Wir konnten diese Unterhaltung nicht finden.",

@@ -42,6 +42,7 @@ export default {
     connecting: "Conectando…",
     reconnecting: "Reconectando…",
     outdated: "Hay una nueva versión disponible.",
+    codeMissing: "No se ha podido cargar una parte de la página.",
     reload: "Recargar",
     deleted: "Esta conversación se eliminó.",
     notFound: "No encontramos esa conversación.",

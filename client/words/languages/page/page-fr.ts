@@ -42,6 +42,7 @@ export default {
     connecting: "Connexion…",
     reconnecting: "Reconnexion…",
     outdated: "Une nouvelle version est disponible.",
+    codeMissing: "Une partie de la page n’a pas pu être chargée.",
     reload: "Recharger",
     deleted: "Cette conversation a été supprimée.",
     notFound: "Cette conversation est introuvable.",

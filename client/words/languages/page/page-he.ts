@@ -42,6 +42,7 @@ export default {
     connecting: "מתחבר…",
     reconnecting: "מתחבר מחדש…",
     outdated: "יש גרסה חדשה.",
+    codeMissing: "חלק מהדף לא נטען.",
     reload: "טעינה מחדש",
     deleted: "השיחה נמחקה.",
     notFound: "לא מצאנו את השיחה.",

@@ -42,6 +42,7 @@ export default {
     connecting: "कनेक्ट हो रहा है…",
     reconnecting: "फिर से कनेक्ट हो रहा है…",
     outdated: "नया वर्शन उपलब्ध है।",
+    codeMissing: "पेज का एक हिस्सा लोड नहीं हो सका।",
     reload: "फिर से लोड करें",
     deleted: "यह बातचीत मिटा दी गई है।",
     notFound: "यह बातचीत नहीं मिली।",

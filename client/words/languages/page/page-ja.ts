@@ -42,6 +42,7 @@ export default {
     connecting: "接続中…",
     reconnecting: "再接続中…",
     outdated: "新しいバージョンを利用できます。",
+    codeMissing: "ページの一部を読み込めませんでした。",
     reload: "再読み込み",
     deleted: "この会話は削除されました。",
     notFound: "会話が見つかりませんでした。",

@@ -42,6 +42,7 @@ export default {
     connecting: "Conectando…",
     reconnecting: "Reconectando…",
     outdated: "Há uma nova versão disponível.",
+    codeMissing: "Não foi possível carregar uma parte da página.",
     reload: "Recarregar",
     deleted: "Esta conversa foi excluída.",
     notFound: "Não encontramos essa conversa.",

@@ -42,6 +42,7 @@ export default {
     connecting: "正在连接…",
     reconnecting: "正在重新连接…",
     outdated: "有新版本可用。",
+    codeMissing: "页面的一部分无法加载。",
     reload: "重新加载",
     deleted: "此对话已被删除。",
     notFound: "找不到该对话。",

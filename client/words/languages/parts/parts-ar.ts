@@ -1,8 +1,8 @@
 /** parts-ar.ts: the texts of tool calls, media, Markdown and cards in Arabic. */
 
 import { formatCount as n } from "../../format/number-format.ts"
-import { formatClock } from "../../media-descriptions.ts"
 import { formatPlural } from "../../format/plural.ts"
+import { formatClock } from "../../media-descriptions.ts"
 import type { PartWords } from "../words.ts"
 
 const plural = formatPlural<"ar">
@@ -61,7 +61,7 @@ export default {
     tryAgain: "إعادة المحاولة",
     openInNewTab: "فتح في علامة تبويب جديدة",
     download: "تنزيل",
-    downloadFile: (details) => `تنزيل ${details.join("، ")}`,
+    downloadFile: (details) => `تنزيل ${details}`,
     hostOfFile: (host) => `من ${host}`,
     play: "تشغيل",
     pause: "إيقاف مؤقت",

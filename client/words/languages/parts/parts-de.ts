@@ -1,8 +1,8 @@
 /** parts-de.ts: the texts of tool calls, media, Markdown and cards in German. */
 
 import { formatCount as n } from "../../format/number-format.ts"
-import { formatClock } from "../../media-descriptions.ts"
 import { formatPlural } from "../../format/plural.ts"
+import { formatClock } from "../../media-descriptions.ts"
 import type { PartWords } from "../words.ts"
 
 const plural = formatPlural<"de">
@@ -60,7 +60,7 @@ export default {
     tryAgain: "Erneut versuchen",
     openInNewTab: "In neuem Tab öffnen",
     download: "Herunterladen",
-    downloadFile: (details) => `Herunterladen: ${details.join(", ")}`,
+    downloadFile: (details) => `Herunterladen: ${details}`,
     hostOfFile: (host) => `von ${host}`,
     play: "Abspielen",
     pause: "Pause",

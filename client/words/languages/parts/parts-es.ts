@@ -61,7 +61,7 @@ export default {
     tryAgain: "Intentar de nuevo",
     openInNewTab: "Abrir en una pestaña nueva",
     download: "Descargar",
-    downloadFile: (details) => `Descargar ${details.join(", ")}`,
+    downloadFile: (details) => `Descargar ${details}`,
     hostOfFile: (host) => `de ${host}`,
     play: "Reproducir",
     pause: "Pausar",

@@ -1,8 +1,8 @@
 /** parts-fr.ts: the texts of tool calls, media, Markdown and cards in French. */
 
 import { formatCount as n } from "../../format/number-format.ts"
-import { formatClock } from "../../media-descriptions.ts"
 import { formatPlural } from "../../format/plural.ts"
+import { formatClock } from "../../media-descriptions.ts"
 import type { PartWords } from "../words.ts"
 
 const plural = formatPlural<"fr">
@@ -61,7 +61,7 @@ export default {
     tryAgain: "Réessayer",
     openInNewTab: "Ouvrir dans un nouvel onglet",
     download: "Télécharger",
-    downloadFile: (details) => `Télécharger ${details.join(", ")}`,
+    downloadFile: (details) => `Télécharger ${details}`,
     hostOfFile: (host) => `de ${host}`,
     play: "Lecture",
     pause: "Pause",

@@ -1,8 +1,8 @@
 /** parts-he.ts: the texts of tool calls, media, Markdown and cards in Hebrew. */
 
 import { formatCount as n } from "../../format/number-format.ts"
-import { formatClock } from "../../media-descriptions.ts"
 import { formatPlural } from "../../format/plural.ts"
+import { formatClock } from "../../media-descriptions.ts"
 import type { PartWords } from "../words.ts"
 
 const plural = formatPlural<"he">
@@ -61,7 +61,7 @@ export default {
     tryAgain: "ניסיון נוסף",
     openInNewTab: "פתיחה בכרטיסייה חדשה",
     download: "הורדה",
-    downloadFile: (details) => `הורדה: ${details.join(", ")}`,
+    downloadFile: (details) => `הורדה: ${details}`,
     hostOfFile: (host) => `מתוך ${host}`,
     play: "הפעלה",
     pause: "השהיה",

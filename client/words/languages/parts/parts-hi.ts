@@ -60,7 +60,7 @@ export default {
     tryAgain: "फिर से कोशिश करें",
     openInNewTab: "नए टैब में खोलें",
     download: "डाउनलोड करें",
-    downloadFile: (details) => `डाउनलोड करें: ${details.join(", ")}`,
+    downloadFile: (details) => `डाउनलोड करें: ${details}`,
     hostOfFile: (host) => `${host} से`,
     play: "चलाएँ",
     pause: "रोकें",

@@ -1,8 +1,8 @@
 /** parts-ja.ts: the texts of tool calls, media, Markdown and cards in Japanese. */
 
 import { formatCount as n } from "../../format/number-format.ts"
-import { formatClock } from "../../media-descriptions.ts"
 import { formatPlural } from "../../format/plural.ts"
+import { formatClock } from "../../media-descriptions.ts"
 import type { PartWords } from "../words.ts"
 
 const plural = formatPlural<"ja">
@@ -59,7 +59,7 @@ export default {
     tryAgain: "再試行",
     openInNewTab: "新しいタブで開く",
     download: "ダウンロード",
-    downloadFile: (details) => `ダウンロード：${details.join("、")}`,
+    downloadFile: (details) => `ダウンロード：${details}`,
     hostOfFile: (host) => `提供元 ${host}`,
     play: "再生",
     pause: "一時停止",

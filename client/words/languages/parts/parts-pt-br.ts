@@ -61,7 +61,7 @@ export default {
     tryAgain: "Tentar novamente",
     openInNewTab: "Abrir em uma nova guia",
     download: "Baixar",
-    downloadFile: (details) => `Baixar ${details.join(", ")}`,
+    downloadFile: (details) => `Baixar ${details}`,
     hostOfFile: (host) => `de ${host}`,
     play: "Reproduzir",
     pause: "Pausar",

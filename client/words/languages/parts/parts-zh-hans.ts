@@ -1,8 +1,8 @@
 /** parts-zh-hans.ts: the texts of tool calls, media, Markdown and cards in Simplified Chinese. */
 
 import { formatCount as n } from "../../format/number-format.ts"
-import { formatClock } from "../../media-descriptions.ts"
 import { formatPlural } from "../../format/plural.ts"
+import { formatClock } from "../../media-descriptions.ts"
 import type { PartWords } from "../words.ts"
 
 const plural = formatPlural<"zh-Hans">
@@ -59,7 +59,7 @@ export default {
     tryAgain: "重试",
     openInNewTab: "在新标签页中打开",
     download: "下载",
-    downloadFile: (details) => `下载 ${details.join("、")}`,
+    downloadFile: (details) => `下载 ${details}`,
     hostOfFile: (host) => `来自 ${host}`,
     play: "播放",
     pause: "暂停",

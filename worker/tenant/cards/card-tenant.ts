@@ -1,5 +1,5 @@
 /**
- * carded-tenant.ts: the calls of the tenant object that concern its cards. Their code is loaded on demand. Source: SPEC
+ * card-tenant.ts: the calls of the tenant object that concern its cards. Their code is loaded on demand. Source: SPEC
  * CV9.
  */
 
@@ -10,8 +10,8 @@ import { FeedbackCounter } from "../feedback/feedback-counter.ts"
 
 const loadCards = () => import("./tenant-cards.ts")
 
-/** A tenant without tables has no cards. */
-export abstract class CardedTenant extends FeedbackCounter implements CardRpc {
+/** Handles the calls about cards. A tenant without tables has no cards. */
+export abstract class CardTenant extends FeedbackCounter implements CardRpc {
   async listCards(): Promise<CardSummary[]> {
     return this.host.tables.exist() ? (await loadCards()).listCards(this.host.sql) : []
   }

@@ -1,10 +1,10 @@
-/** listened-tenant.ts: the calls of the tenant object that pass questions to programs. Source: SPEC EA4. */
+/** question-tenant.ts: the calls of the tenant object that pass questions to programs. Source: SPEC EA4. */
 
 import type { OpenQuestion, QuestionRpc } from "../../settings/question-rpc.ts"
-import { ThemedTenant } from "../theme/themed-tenant.ts"
+import { ThemeTenant } from "../theme/theme-tenant.ts"
 import { OpenQuestions } from "./open-questions.ts"
 
-export abstract class ListenedTenant extends ThemedTenant implements QuestionRpc {
+export abstract class QuestionTenant extends ThemeTenant implements QuestionRpc {
   readonly #questions = new OpenQuestions(Date.now)
 
   offerQuestion(question: OpenQuestion): void {

@@ -1,13 +1,13 @@
-/** themed-tenant.ts: the calls of the tenant object that concern the theme. Source: SPEC TH5. */
+/** theme-tenant.ts: the calls of the tenant object that concern the theme. Source: SPEC TH5. */
 
 import { type Result, succeed } from "../../../shared/fault.ts"
 import type { Theme, ThemeView } from "../../../shared/theme/page-theme.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"
 import type { StoredLogo, ThemeRpc } from "../../settings/theme-rpc.ts"
-import { CardedTenant } from "../cards/carded-tenant.ts"
+import { CardTenant } from "../cards/card-tenant.ts"
 import { changeLogo, changeTheme, findLogo, findTheme } from "./tenant-theme.ts"
 
-export abstract class ThemedTenant extends CardedTenant implements ThemeRpc {
+export abstract class ThemeTenant extends CardTenant implements ThemeRpc {
   getTheme(): ThemeView {
     return findTheme(this.host)
   }

@@ -1,15 +1,15 @@
 /**
- * modelled-tenant.ts: the calls of the tenant object that concern its own models. Their code is loaded on the first
+ * model-tenant.ts: the calls of the tenant object that concern its own models. Their code is loaded on the first
  * call. Source: SPEC TM1.
  */
 
 import type { Result } from "../../../shared/fault.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"
 import type { CheckedModel, ModelRpc, TenantModelView } from "../../settings/model-config.ts"
-import { ListenedTenant } from "../questions/listened-tenant.ts"
+import { QuestionTenant } from "../questions/question-tenant.ts"
 import type { TenantModels } from "./tenant-models.ts"
 
-export abstract class ModelledTenant extends ListenedTenant implements ModelRpc {
+export abstract class ModelTenant extends QuestionTenant implements ModelRpc {
   async listModels(): Promise<TenantModelView[]> {
     return (await this.#loadModels()).list()
   }
