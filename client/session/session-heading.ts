@@ -5,9 +5,8 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals"
 import { isAgentSession } from "../../shared/protocol/agent-session-id.ts"
-import { isShared } from "../net/api.ts"
-import type { SessionController } from "./session-controller.ts"
 import { appText } from "../words/page-text.ts"
+import type { SessionController } from "./session-controller.ts"
 import type { SessionList } from "./session-list.ts"
 
 export interface SessionHeading {
@@ -21,8 +20,6 @@ export interface SessionHeading {
   readonly agent?: string | undefined
   /** Id of the session from which an agent's session was opened. */
   readonly openedFrom: string | null
-  /** Id of the open session if it is the user's own and not in the list yet. */
-  readonly unlistedId: string | null
 }
 
 const NO_HEADING: SessionHeading = {
@@ -30,7 +27,6 @@ const NO_HEADING: SessionHeading = {
   isAgentSession: false,
   askingAgent: null,
   openedFrom: null,
-  unlistedId: null,
 }
 
 export function createHeading(
@@ -46,7 +42,6 @@ export function createHeading(
       return { ...NO_HEADING, isAgentSession: true, askingAgent, openedFrom: openedFrom.value }
     }
     const title = sessionList.findTitle(open.id) ?? (open.store.isTemporary.value ? appText.temporaryChat : null)
-    const isUnlisted = title === null && open.isLoaded.value && !isShared(open.id)
-    return { ...NO_HEADING, title, agent: open.agent.value, unlistedId: isUnlisted ? open.id : null }
+    return { ...NO_HEADING, title, agent: open.agent.value }
   })
 }

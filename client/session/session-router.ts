@@ -247,10 +247,10 @@ export class SessionRouter {
   closeSession(id: string): void {
     this.#backgroundControllers.get(id)?.close()
     this.#backgroundControllers.delete(id)
-    if (this.controller.peek()?.id !== id) return
-    this.controller.peek()?.close()
-    this.#stopReporting?.()
-    this.controller.value = null
+    const open = this.controller.peek()
+    if (open?.id !== id) return
+    open.close()
+    this.#showController(null)
     this.startingEntry.value = this.#sessionStarts.findOldest()
     // The settings page stays open.
     if (parseSessionHash(this.#deps.readHash()) === id) this.#deps.writeHash("#/")

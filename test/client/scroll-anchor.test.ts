@@ -125,10 +125,10 @@ describe("scrolling", () => {
 
   test("[PG15] the view stays at the end while all messages fit into it", () => {
     const { scrollAnchor, grow } = setUp(400)
-    scrollAnchor.stopFollowingIfScrollable()
+    scrollAnchor.leaveEnd()
     expect(scrollAnchor.isFollowing.value).toBe(true)
     grow(300)
-    scrollAnchor.stopFollowingIfScrollable()
+    scrollAnchor.leaveEnd()
     expect(scrollAnchor.isFollowing.value).toBe(false)
   })
 
