@@ -15,8 +15,8 @@ import { adaptStyles } from "./scripts/adapt-styles.ts"
 const STATE_DIR = process.env["CUECARD_STATE"] ?? ".wrangler/state"
 
 /**
- * Selects the environment of wrangler.toml: `local`, unless scripts/deploy.ts selects production (an empty name, for the
- * top level). Cloudflare's own builds are production builds, because it deploys the dist/ that they write.
+ * Selects the environment of wrangler.toml: `local`, unless scripts/deploy.ts selects production (an empty name, for
+ * the top level). Cloudflare's own builds are production builds, because it deploys the dist/ that they write.
  */
 process.env["CLOUDFLARE_ENV"] ??= process.env["WORKERS_CI"] === "1" ? "" : "local"
 
@@ -34,14 +34,14 @@ function withoutPaths(): Plugin {
   }
 }
 
-/** A call of the helper for some names of the chunk, which the import has, too. */
+/** A call of the helper that takes only some exports of the imported chunk. */
 const CALL_FOR_NAMES =
   /\b[\w$]+\(async\(\)=>\{let\{([^}]*)\}=await (import\(`[^`]+`\));return\{([^}]*)\}\},\[\](?:,import\.meta\.url)?\)/g
 
 /**
  * Replaces Vite's helper that preloads the imports and styles of a chunk loaded on demand. The page doesn't need it:
- * index.html links one file with all styles, and the browser loads the chunk's few own imports when it reads the chunk. The
- * lists of what the helper would preload and its calls are removed, too.
+ * index.html links one file with all styles, and the browser loads the chunk's few own imports when it reads the chunk.
+ * The lists of what the helper would preload and its calls are removed, too.
  */
 function withoutPreloadHelper(): Plugin {
   return {
@@ -73,8 +73,9 @@ function withoutPreloadHelper(): Plugin {
 }
 
 /**
- * Copies the bundler's helpers into the chunks that import them. In a chunk of their own, which the bundler insists on, they
- * would be requested only once such a chunk has arrived, and delay the transcript by a round trip.
+ * Copies the bundler's helpers into the chunks that import them. The bundler always puts the helpers into a separate
+ * chunk, which would be requested only once one of those chunks has arrived, and would delay the transcript by a round
+ * trip.
  */
 function withoutRuntimeChunk(): Plugin {
   const importOfRuntime = /import\{([^}]*)\}from"\.\/[\w-]*rolldown-runtime-[\w-]+\.js";/
@@ -82,7 +83,7 @@ function withoutRuntimeChunk(): Plugin {
     name: "cuecard:without-runtime-chunk",
     apply: "build",
     applyToEnvironment: ({ name }) => name === "client",
-    // The commonest helper makes an object of a module's exports. Getters do the same.
+    // The most common helper creates an object from a module's exports. Getters do the same.
     renderChunk(code) {
       const own = code
         .replace(/\/\* @__PURE__ \*\/ __exportAll\(\{([^{}]*)\}\)/g, (_call, exported: string) => {
@@ -113,8 +114,8 @@ function withoutRuntimeChunk(): Plugin {
 }
 
 /**
- * Removes the decoder of HTML entities, with its table of 19 KB. `htmlparser2` imports it, but the sanitiser parses tags
- * without decoding entities.
+ * Removes the decoder of HTML entities, with its table of 19 KB. `htmlparser2` imports it, but the sanitiser parses
+ * tags without decoding entities.
  */
 function withoutEntityDecoder(): Plugin {
   const user = "shared/sanitize/html-token.ts"
@@ -139,7 +140,7 @@ function withoutEntityDecoder(): Plugin {
   }
 }
 
-/** Replaces the comment that names the file with the head elements that all pages share. */
+/** Replaces the comment that names page-head.html with that file's content: the head elements that all pages share. */
 function withSharedHead(): Plugin {
   const file = "client/page-head.html"
   return {
@@ -151,7 +152,7 @@ function withSharedHead(): Plugin {
   }
 }
 
-/** Names the code that draws messages in the page's HTML, for public/start-requests.js. */
+/** Writes the path of the code that draws messages into the page's HTML, for public/start-requests.js. */
 function withTranscriptName(): Plugin {
   return {
     name: "cuecard:with-transcript-name",
@@ -170,8 +171,8 @@ function withTranscriptName(): Plugin {
 const HEAD_SCRIPTS = ["theme", "start-requests"]
 
 /**
- * Gives the scripts in the head of the chat page names with a hash, like its other scripts: the page never gets them from another
- * version, and browsers keep them.
+ * Gives the scripts in the head of the chat page names that contain a hash, like the page's other scripts, so that the
+ * page never gets them from another version, and browsers can cache them.
  */
 function withHashedScripts(): Plugin {
   const files = HEAD_SCRIPTS.map((name) => {
@@ -194,7 +195,10 @@ function withHashedScripts(): Plugin {
   }
 }
 
-/** Builds the service worker into the same folder. Browsers request it by its name, which therefore contains no hash. */
+/**
+ * Builds the service worker into the same folder. Browsers request it by a fixed name, which therefore contains no
+ * hash.
+ */
 function withServiceWorker(): Plugin {
   return {
     name: "cuecard:with-service-worker",
@@ -223,8 +227,8 @@ function withServiceWorker(): Plugin {
 }
 
 /**
- * Builds the admin page and the page of shared copies into the same folder, as separate bundles. Chunks that they shared
- * with the chat page would be part of that page's first view.
+ * Builds the admin page and the page of shared copies into the same folder, as separate bundles. Chunks that they
+ * shared with the chat page would be part of that page's initial load.
  */
 function withOtherPages(): Plugin {
   return {
@@ -265,8 +269,8 @@ function adaptedStyles(): Plugin {
 }
 
 /**
- * Builds the widget and the page of its frame into the same folder. Other sites load the script by its name, which therefore
- * contains no hash; it imports the others, which do, by their relative addresses.
+ * Builds the widget and the page of its frame into the same folder. Other sites load the script by a fixed name, which
+ * therefore contains no hash. The script imports the other files, whose names contain hashes, by relative URLs.
  */
 function withWidget(): Plugin {
   return {
@@ -311,27 +315,29 @@ function withWidget(): Plugin {
 }
 
 /**
- * Paths that the Worker handles in `vite dev`. Vite serves the page itself, because hot reload violates the page's content
- * security policy.
+ * Paths that the Worker handles in `vite dev`. Vite serves the page itself, because hot reload violates the page's
+ * content security policy.
  */
 const DEV_PATHS = ["/v1/*", "/auth/*", "/healthz", "/external/*", "/media/*", "/canvas/*"]
 
 /**
- * What draws messages, in the widget with the conversation around them and its styles. Parts of it are used by code that is
- * loaded later, which would otherwise move them into many chunks.
+ * The modules that draw messages and, in the widget, also the conversation around them and its styles. Code that is
+ * loaded later uses parts of these modules, which the bundler would otherwise move into many small chunks.
  */
 const TRANSCRIPT =
   /\/client\/transcript\/transcript\.tsx$|\/widget\/app\/(?:deferred-views\.tsx|conversation-styles\.ts)$/
 
-/** The first view and the code that draws messages import these modules, but use nothing of them except types. */
+/**
+ * The code of the initial render and the code that draws messages import these modules, but use only types from them.
+ */
 const UNUSED_IMPORTS = /\/shared\/(?:fault|json-depth|asset-limits)\.ts$/
 
-/** What draws the widget's first view. Its small entry loads it. */
+/** The module that draws the widget's conversation. The widget's small entry loads it. */
 const WIDGET_VIEW = /\/widget\/app\/mount-conversation\.tsx$/
 
 /**
- * One chunk for the modules of the first view, and one for the others that draw messages. Many small chunks compress worse and
- * need more requests.
+ * Puts the modules of the initial render into one chunk, and the other modules that draw messages into another. Many
+ * small chunks compress worse and need more requests.
  */
 function splitByView(isFirstView: IsRoot) {
   return [
@@ -354,14 +360,14 @@ function drawsMessages(id: string, modules: ModuleGraph): boolean {
 }
 
 /**
- * The decoder of HTML entities. Parts of htmlparser2 that the entry doesn't use import it; only tools that are loaded on demand
- * use it.
+ * The decoder of HTML entities. Only tools that are loaded on demand use it, but parts of htmlparser2 that the entry
+ * doesn't use import it.
  */
 const ENTITY_DECODER = /\/node_modules\/entities\//
 
 /**
- * One chunk for all modules that the Worker loads with its entry: two would import hundreds of names from each other. Chunks
- * loaded on demand keep the modules that only they import.
+ * Puts all modules that the Worker loads with its entry into one chunk, because two chunks would import hundreds of
+ * names from each other. Chunks that are loaded on demand keep the modules that only they import.
  */
 const workerSplitting = {
   groups: [
@@ -388,19 +394,21 @@ function isLoadedWithEntry(id: string, modules: ModuleGraph): boolean {
   return isLoadedWith(id, modules, (info) => info.isEntry)
 }
 
-/** Whether static imports lead from such a module to this one. */
+/** Whether static imports lead from a module for which `isRoot` returns true to this one. */
 function isLoadedWith(id: string, modules: ModuleGraph, isRoot: IsRoot): boolean {
   const seen = new Set([id])
   // The set grows during the iteration.
-  for (const one of seen) {
-    const info = modules.getModuleInfo(one)
-    if (info !== null && isRoot(info, one)) return true
+  for (const reached of seen) {
+    const info = modules.getModuleInfo(reached)
+    if (info !== null && isRoot(info, reached)) return true
     for (const importer of info?.importers ?? []) seen.add(importer)
   }
   return false
 }
 
-/** index.html preloads what its script imports. A chunk loaded on demand preloads nothing (see withoutPreloadHelper). */
+/**
+ * index.html preloads what its script imports. A chunk loaded on demand preloads nothing (see withoutPreloadHelper).
+ */
 const modulePreload: BuildEnvironmentOptions["modulePreload"] = {
   polyfill: false,
   resolveDependencies: (_url, paths, { hostType }) => (hostType === "html" ? paths : []),
@@ -412,8 +420,8 @@ function isLoadedWithClient(id: string, modules: ModuleGraph): boolean {
 }
 
 /**
- * `cuecard/client` and its hooks, minified for browsers, bundlers and Node. The core of the signals takes the place of the
- * package for Preact. A framework is never part of the bundle.
+ * `cuecard/client` and its hooks, minified for browsers, bundlers and Node. The signals package for Preact is replaced
+ * with its core. A framework is never part of the bundle.
  */
 const SDK_CONFIG: UserConfig = {
   publicDir: false,

@@ -1,12 +1,12 @@
 /**
  * vitest.config.ts: one project per kind of test.
  *
- * The projects structure, shared and testing run in plain Node, worker and worker-counting in workerd, and client with a
- * DOM. faults kills real servers and browser drives a real Chromium, both from plain Node. `faults`, `browser` and
+ * The projects structure, shared and testing run in plain Node, worker and worker-counting in workerd, and client with
+ * a DOM. faults kills real servers and browser drives a real Chromium, both from plain Node. `faults`, `browser` and
  * `testing` use the build in dist/. All files share a pool of MAX_WORKERS processes. Long files start first, and
- * `faults-timed` runs last. Each file starts its own servers, so any two files can run in parallel. Most projects run in a
- * few processes (`isolate: false`), so their files must not depend on module state. Each file of `worker-counting`,
- * `faults` and `faults-timed` has its own process.
+ * `faults-timed` runs last. Each file starts its own servers, so any two files can run in parallel. Most projects run
+ * in a few processes (`isolate: false`), so their files must not depend on module state. Each file of
+ * `worker-counting`, `faults` and `faults-timed` has its own process.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs"
 import { totalmem } from "node:os"
@@ -18,7 +18,7 @@ import { defineConfig, type TestProjectConfiguration } from "vitest/config"
 import { LongestFirst } from "./test/support/longest-first.ts"
 import { createStaticImports } from "./test/support/static-imports.ts"
 
-/** Starts real loopback servers in place of the model and weather services. Its header describes them. */
+/** Starts real loopback servers in place of the model and weather services. The file's header describes them. */
 const UPSTREAMS = "test/support/upstreams.ts"
 
 /** The projects with this alias start their servers with telemetry and check the log lines (SPEC OB6). */
@@ -28,20 +28,20 @@ const NODE_ALIAS = {
 }
 const CHECK_SERVER_LOGS = ["test/support/check-server-logs.ts"]
 const LONG_MS = 120_000
-/** Long enough for the short form of the fault suite on a busy machine. */
+/** Timeout of a fault test, in milliseconds. Long enough for the short form of the fault suite on a busy machine. */
 const FAULTS_MS = 300_000
 /**
- * More than the two cores of CI, because most files wait for a server, a browser or a timer for much of their time. More
- * than six would take more processor time, because each process starts a browser and loads the modules. Each process can
- * need about 900 MB, with its browser and its server.
+ * More than the two cores of CI, because most files wait for a server, a browser or a timer for much of their time.
+ * More than six would take more processor time, because each process starts a browser and loads the modules. Each
+ * process can need about 900 MB, with its browser and its server.
  */
 const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? 6)
 
 const MEMORY_FOLDER = "/dev/shm"
 
 /**
- * Lets tests keep their temporary files in memory, if there is enough. Servers sync their databases after each write, which
- * is slow on a disk.
+ * Lets tests keep their temporary files in memory, if there is enough. Servers sync their databases after each write,
+ * which is slow on a disk.
  */
 function keepFilesInMemory(): void {
   if (process.env["TMPDIR"] !== undefined || !existsSync(MEMORY_FOLDER) || totalmem() < 12e9) return
@@ -57,8 +57,8 @@ keepFilesInMemory()
 process.env["NODE_COMPILE_CACHE"] ??= resolve("node_modules/.cache/cuecard/compiled")
 
 /**
- * Tests contact only the loopback interface. Miniflare would copy these certificates into the configuration of each server,
- * which takes a fifth of the processor time of a start.
+ * Tests contact only the loopback interface. Miniflare would copy these certificates into the configuration of each
+ * server, which takes a fifth of the processor time of a start.
  */
 delete process.env["NODE_EXTRA_CA_CERTS"]
 
@@ -79,8 +79,8 @@ const EXPECT = { poll: { timeout: 20_000 } }
 const CHAI = { truncateThreshold: 300 }
 
 /**
- * These files count the work of all objects in their isolate, or the modules that it loads. So no other file may leave
- * jobs, tenants or modules behind in it.
+ * These files count the work of all objects in their isolate, or the modules that the isolate loads, so no other file
+ * may leave jobs, tenants or modules behind in that isolate.
  */
 const COUNTING_FILES = [
   "cost",
@@ -142,7 +142,7 @@ function workerProject(
           // The bindings that upstreams.ts provides are added to the Worker's variables.
           bindings: {
             PROBE_TOOLS: "on",
-            // A call of its own would be part of every test that counts calls.
+            // The model call for a title would be part of every test that counts calls.
             AUTO_TITLES: "off",
             ...vars,
             // Spans and data points are log lines here, so that every test checks them for content (SPEC OB6).

@@ -1,9 +1,8 @@
 /**
  * adapt-styles.ts: adapts a style sheet of the page to the widget's shadow root. Pure. Source: SPEC WG7.
  *
- * The element `.cuecard` replaces the root element, the body and the window: it has the tokens and the theme, it is
- * the container whose width determines the layout, and its size replaces the window's. Lengths don't depend on the font
- * size of the site.
+ * The element `.cuecard` replaces the root element, the body and the window: it has the tokens and the theme, its width
+ * determines the layout, and its size replaces the window's. Lengths don't depend on the site's font size.
  */
 
 /** The size of 1rem on the page, in pixels. */
@@ -17,7 +16,7 @@ const MISSING_PARTS =
 /** Files whose elements are in the top layer, and therefore as large as the window. */
 const TOP_LAYER_FILES = /\/(?:dialog|lightbox|widget-shell)\.css$/
 
-/** Throws if the style sheet has a media query about the window's size in an unknown form. */
+/** Adapts a style sheet. Throws if it has a media query about the window's size in an unknown form. */
 export function adaptStyles(css: string, file: string): string {
   const withoutComments = css.replace(/\/\*[\s\S]*?\*\//g, "")
   const isTopLayer = TOP_LAYER_FILES.test(file)

@@ -56,7 +56,7 @@ export async function verifyAuditFile(
   if (header.base.seq > 0 && !isBaseRecorded)
     return { ok: false, line: 2, because: `no entry says that the entries up to ${header.base.seq} were removed` }
   if (known !== null && known.seq > header.base.seq && !isKnownFound)
-    return { ok: false, line, because: `the log doesn't contain entry ${known.seq} with the hash that was noted` }
+    return { ok: false, line, because: `the log doesn't contain entry ${known.seq} with the recorded hash` }
   return { ok: true, header, entries: header.head.seq - header.base.seq }
 }
 
@@ -68,7 +68,10 @@ function parseLine(text: string): unknown {
   }
 }
 
-/** The file was written by a server, so the values' types are not checked. */
+/**
+ * Returns what is wrong with the first line; null if nothing is. A server wrote the file, so the types of its values
+ * are not checked.
+ */
 function findHeaderFlaw(value: unknown): string | null {
   const { type, version, tenant, base, head } = value as Partial<AuditFileHeader>
   if (type !== "audit" || version !== 1 || tenant === undefined || base === undefined || head === undefined)

@@ -1,6 +1,6 @@
 /**
- * build.ts: builds the page, the Worker and the package's entries with their types, in parallel. `build.ts packages` builds
- * only the entries.
+ * build.ts: builds the page, the Worker and the package's entries with their types, in parallel. `build.ts packages`
+ * builds only the entries.
  *
  * The output of each build is printed when it ends. The process exits with 1 if a build fails.
  */
@@ -10,11 +10,11 @@ import process from "node:process"
 const VITE = "node_modules/vite/bin/vite.js"
 const TSC = "node_modules/typescript/bin/tsc"
 
-/** The arguments of the commands of one build, in order. */
+/** The commands of one build, in order, each as arguments of node. */
 type Build = readonly (readonly string[])[]
 
 const APP: Build = [[VITE, "build"]]
-/** Vite empties the folder into which the types are written, so it comes first. */
+/** Vite empties the folder into which the types are written, so that build runs first. */
 const PACKAGES: readonly Build[] = [
   [
     [VITE, "build", "--mode", "testing"],

@@ -1,4 +1,7 @@
-/** bundle-sizes.ts: measures the gzipped scripts of the page, of the widget, of the Worker and of `cuecard/client` in dist/. */
+/**
+ * bundle-sizes.ts: measures the gzipped scripts of the page, of the widget, of the Worker and of `cuecard/client` in
+ * dist/.
+ */
 
 import { readdirSync, readFileSync } from "node:fs"
 import { join, posix } from "node:path"
@@ -11,8 +14,8 @@ const SDK = "dist/sdk"
 /** Gzipped sizes in KB (1,024 bytes). */
 export interface BundleSizes {
   /** The scripts of the empty page. */
-  readonly firstView: number
-  /** The first view and the transcript chunk: the scripts that draw a conversation. */
+  readonly initialLoad: number
+  /** The initial load and the transcript chunk: the scripts that draw a conversation. */
   readonly conversation: number
   /** The scripts that the first card of a tenant loads in addition to those of a conversation. */
   readonly cardRenderer: number
@@ -26,7 +29,7 @@ export interface BundleSizes {
 
 /** Maximum sizes, in KB. */
 export const SIZE_BUDGETS: BundleSizes = {
-  firstView: 38,
+  initialLoad: 38,
   conversation: 57,
   cardRenderer: 8,
   serviceWorker: 2,
@@ -38,25 +41,27 @@ export const SIZE_BUDGETS: BundleSizes = {
 export interface WidgetSizes {
   /** The scripts that a site loads to show the button. */
   readonly button: number
-  /** An empty conversation. */
-  readonly firstView: number
-  /** The first view, and what draws messages. */
+  /** The scripts of an empty conversation. */
+  readonly initialLoad: number
+  /** The initial load, and the scripts that draw messages. */
   readonly conversation: number
 }
 
 /** Maximum sizes, in KB. */
-export const WIDGET_BUDGETS: WidgetSizes = { button: 5, firstView: 39, conversation: 60 }
+export const WIDGET_BUDGETS: WidgetSizes = { button: 5, initialLoad: 39, conversation: 60 }
 
 /** The maximum size of a script that is loaded on demand, in KB. */
 export const LAZY_PART_BUDGET = 30
 
-/** The library that typesets formulas (Temml) is one script, loaded only for a formula. */
+/** Scripts without a size limit: the library that typesets formulas (Temml), which is loaded only for a formula. */
 const UNLIMITED_PARTS = /(?:^|[/-])typeset-math-/
 
-/** Gzipped sizes in KB (1,024 bytes) of what each entry loads when it is imported, without the framework. */
+/**
+ * Gzipped sizes in KB (1,024 bytes) of the scripts that each entry loads when it is imported, without the framework.
+ */
 export interface SdkSizes {
   readonly client: number
-  /** `client`, and what it loads when a conversation is first used. */
+  /** `client`, and the scripts that it loads when a conversation is first used. */
   readonly conversation: number
   readonly preact: number
   readonly react: number
@@ -97,10 +102,10 @@ function findEntry(folder: string, module: string): string {
   return entry
 }
 
-/** What shows a conversation in the widget: the views around the messages, the messages, and their styles. */
+/** The chunks that show a conversation in the widget: the views around the messages, the messages, and their styles. */
 const WIDGET_MESSAGES = /(?:^|\/)widget-(?:deferred-views|transcript|conversation-styles)-[\w-]{8}\.js$/
 
-/** In units of 1,024 bytes. */
+/** Returns the gzipped size of these scripts, in units of 1,024 bytes. */
 function gzipKb(folder: string, paths: readonly string[]): number {
   const sizes = paths.map((path) => gzipSync(readFileSync(join(folder, path)), { level: 9 }).byteLength)
   return sizes.reduce((sum, size) => sum + size, 0) / 1024
@@ -108,10 +113,10 @@ function gzipKb(folder: string, paths: readonly string[]): number {
 
 /** Measures the build in dist/. Throws if it has no transcript chunk. */
 export function measureBundles(): BundleSizes {
-  const firstView = listEntries("index.html")
-  const conversation = withStaticImports(PAGE, [...firstView, findEntry(PAGE, "transcript")])
+  const initialLoad = listEntries("index.html")
+  const conversation = withStaticImports(PAGE, [...initialLoad, findEntry(PAGE, "transcript")])
   return {
-    firstView: gzipKb(PAGE, withStaticImports(PAGE, firstView)),
+    initialLoad: gzipKb(PAGE, withStaticImports(PAGE, initialLoad)),
     conversation: gzipKb(PAGE, conversation),
     cardRenderer: measureRenderer(conversation),
     serviceWorker: gzipKb(PAGE, ["service-worker.js"]),
@@ -120,7 +125,10 @@ export function measureBundles(): BundleSizes {
   }
 }
 
-/** Returns what a module of the Worker loads besides its entry and what another module has loaded, in KB. */
+/**
+ * Returns the size of what a module of the Worker loads in addition to the Worker's entry and to what the module
+ * `other` has loaded, in KB.
+ */
 export function measureChunk(module: string, other: string): number {
   const loaded = new Set(withStaticImports(WORKER, ["index.js", findEntry(WORKER, other)]))
   const scripts = withStaticImports(WORKER, [findEntry(WORKER, module)])
@@ -130,7 +138,10 @@ export function measureChunk(module: string, other: string): number {
   )
 }
 
-/** Returns the chunk that draws tenants' cards on the chat page, with what it imports and a conversation doesn't. */
+/**
+ * Returns the size of the chunk that draws tenants' cards on the chat page, with the scripts that it imports and a
+ * conversation doesn't.
+ */
 function measureRenderer(conversation: readonly string[]): number {
   const entries = listScripts(PAGE).filter((name) => /(?:^|\/)view-card-[^/]*\.js$/.test(name))
   // The admin page and the page of shared copies have a chunk of their own, which imports other scripts.
@@ -145,11 +156,12 @@ function measureRenderer(conversation: readonly string[]): number {
 }
 
 /**
- * Returns the largest script of the pages and of the widget that is loaded on demand, without those that have no limit.
+ * Returns the largest script of the pages and of the widget that is loaded on demand, except scripts that have no
+ * limit.
  */
 export function measureLargestPart(): { readonly name: string; readonly kb: number } {
   const pages = readdirSync(PAGE).filter((name) => name.endsWith(".html"))
-  // `widget-base` is the widget's first view, which has a budget of its own.
+  // `widget-base` is the widget's initial load, which has a budget of its own.
   const entries = [...pages.flatMap(listEntries), "widget.js", findEntry(PAGE, "widget-base")]
   const first = new Set(withStaticImports(PAGE, entries))
   const parts = listScripts(PAGE).filter((name) => !first.has(name) && !UNLIMITED_PARTS.test(name))
@@ -161,13 +173,13 @@ export function measureLargestPart(): { readonly name: string; readonly kb: numb
 /** Measures the widget in dist/. */
 export function measureWidget(): WidgetSizes {
   const sizeOf = (...entries: readonly string[]): number => gzipKb(PAGE, withStaticImports(PAGE, entries))
-  const firstView = ["widget.js", findEntry(PAGE, "widget-base")]
-  // Whichever of them have a chunk of their own.
+  const initialLoad = ["widget.js", findEntry(PAGE, "widget-base")]
+  // The build may combine some of these modules, so not all of them have a chunk of their own.
   const messages = listScripts(PAGE).filter((name) => WIDGET_MESSAGES.test(name))
   return {
     button: sizeOf("widget.js"),
-    firstView: sizeOf(...firstView),
-    conversation: sizeOf(...firstView, ...messages),
+    initialLoad: sizeOf(...initialLoad),
+    conversation: sizeOf(...initialLoad, ...messages),
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * check-totals.ts: formats the last lines of `npm run check`, which say how many checks passed, failed and were skipped.
- * Pure.
+ * check-totals.ts: formats the last lines of `npm run check`, which say how many checks passed, failed and were
+ * skipped. Pure.
  */
 
 /** A step that can't run in this copy prints a line that begins like this. */

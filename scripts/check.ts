@@ -1,10 +1,10 @@
 /**
  * check.ts: runs everything that CI checks: format, lint, types, migrations, build, tests, size.
  *
- * The steps before the tests run in parallel, and so do the steps after the build. A failed step does not stop the others,
- * except that nothing is tested without a build. More of the generated tests run than in `npm test` (RUNS=full). The output ends with the
- * duration of each step, what it skipped, and a command to rerun each failure. The totals are written to TOTALS_FILE for .ci/run: one total for all tests,
- * and one for each other step.
+ * The steps before the tests run in parallel, and so do the steps after the build. A failed step does not stop the
+ * others, except that nothing is tested without a build. More of the generated tests run than in `npm test`
+ * (RUNS=full). The output ends with the duration of each step, what it skipped, and a command to rerun each failure.
+ * The totals are written to TOTALS_FILE for .ci/run: one total for all tests, and one for each other step.
  */
 import { spawn } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -16,9 +16,9 @@ import { findSkipReason, formatTotals, type Totals } from "./check-totals.ts"
 /** Written by vitest.config.ts. */
 const VITEST_FILE = "node_modules/.cache/cuecard/vitest.json"
 const TOTALS_FILE = "node_modules/.cache/cuecard/totals.txt"
-/** Number of failed tests that are listed per file. */
+/** Maximum number of failed tests that are listed per file. */
 const MAX_NAMED_TESTS = 5
-/** The beginning of each failure message that is shown. */
+/** How much of each failure message is shown. */
 const MAX_MESSAGE_LINES = 5
 const MAX_MESSAGE_CHARS = 500
 
@@ -79,7 +79,7 @@ async function runStep({ name, args }: StepCommand): Promise<Step> {
   const seconds = (performance.now() - started) / 1000
   if (name === "tests") return { name, ok, seconds, ...readTests(ok) }
   process.stdout.write(head + output)
-  // A step reports in its output that it checked nothing.
+  // A step that checked nothing says so in its output.
   const reason = ok ? findSkipReason(output) : null
   const [passed, failed, skipped] = [Number(ok && reason === null), Number(!ok), Number(reason !== null)]
   const skips = reason === null ? [] : [reason]
@@ -149,7 +149,7 @@ for (const { name, ok, seconds, skips } of steps) {
 }
 const bad = steps.filter(({ ok }) => !ok)
 if (bad.length > 0) {
-  console.log("\nRun what failed again:")
+  console.log("\nRerun the failures:")
   for (const { help } of bad) for (const line of help) console.log(line)
 }
 mkdirSync("node_modules/.cache/cuecard", { recursive: true })

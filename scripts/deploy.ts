@@ -1,8 +1,9 @@
 /**
- * deploy.ts: makes a production build and deploys it to Cloudflare. Options are passed to `wrangler deploy`, such as `--dry-run`.
+ * deploy.ts: makes a production build and deploys it to Cloudflare. Options are passed to `wrangler deploy`, such as
+ * `--dry-run`.
  *
- * `--stage 5` gives the new version 5 % of the traffic first, compares how often both versions fail, and continues in steps
- * or rolls back (release/staged-deploy.ts). The bucket in wrangler.toml must exist.
+ * `--stage 5` gives the new version 5 % of the traffic first, compares how often both versions fail, and continues in
+ * steps or rolls back (release/staged-deploy.ts). The bucket in wrangler.toml must exist.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -59,8 +60,9 @@ async function deployAtOnce(options: readonly string[]): Promise<number> {
 }
 
 /**
- * Throws if code that uses a new class would be deployed together with its migration, because no rollback could go back
- * past both. This check needs a token for the platform's API. For people who sign in with `wrangler login`, only
+ * Throws if code that uses a new class would be deployed together with the migration of that class, because such a
+ * deploy could not be rolled back. This check needs a token for the platform's API. For people who sign in with
+ * `wrangler login`, only
  * `npm run check` finds the problem.
  */
 async function refuseMixedMigration(): Promise<void> {
@@ -77,16 +79,16 @@ Deploy the commit that adds the migration first, and this one after it.`,
 }
 
 /**
- * Stores the page's scripts and styles in the bucket, where every version finds them. A page of one version can request its
- * files from another version, and an open page can request them later. Returns false if the platform refuses.
+ * Stores the page's scripts and styles in the bucket, where every version finds them. A page of one version can request
+ * its files from another version, and an open page can request them later. Returns false if the platform refuses.
  */
 function keepPageFiles(): boolean {
   return useFolder((folder) => putObjects(folder, listPageObjects()))
 }
 
 /**
- * Stores the list of the page's files under the id of the version, so that the next staged deploy can check that they are
- * in the bucket. Returns false if the platform refuses.
+ * Stores the list of the page's files under the id of the version, so that the next staged deploy can check that they
+ * are in the bucket. Returns false if the platform refuses.
  */
 function keepPageList(version: string): boolean {
   return useFolder((folder) => {
@@ -148,8 +150,8 @@ function readBuilt(): { readonly name: string; readonly migrationTag: string | n
 }
 
 /**
- * Throws if page files of the running version are missing from the bucket. While the traffic is split, the new version has
- * to serve them.
+ * Throws if page files of the running version are missing from the bucket. While the traffic is split, the new version
+ * has to serve them.
  */
 async function requireKeptFiles(api: PlatformApi, bucket: string | null, version: string): Promise<void> {
   const missing = await findMissing(api, bucket, version)
@@ -181,7 +183,7 @@ async function deployStaged(options: Parameters<typeof readStagePlan>[0]): Promi
   buildApp("production")
   const { name, migrationTag, bucket } = readBuilt()
   const api = new PlatformApi(readPlatformSettings(process.env, name))
-  // Checked before the upload, because wrangler would only report that it is impossible.
+  // The migration is checked before the upload, because wrangler would only report that a staged deploy is impossible.
   const running = readSoleVersion((await api.listDeployments())[0])
   const applied = await api.readMigrationTag()
   if (applied !== migrationTag)

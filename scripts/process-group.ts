@@ -13,7 +13,7 @@ const GRACE_MS = 4_000
 /** Interval at which the parent process (npm) is checked, in milliseconds. */
 const PARENT_POLL_MS = 500
 
-/** Turns off prompts, telemetry and downloads, in a terminal as in CI. */
+/** Turns off prompts, telemetry and downloads, both in a terminal and in CI. */
 export const QUIET_ENV = {
   CI: "true",
   WRANGLER_SEND_METRICS: "false",

@@ -1,10 +1,10 @@
 /**
- * simulate.ts: `npm run simulate` simulates a day of one million sessions, a morning when a tenant's 100,000 users sign in
- * at nine, and the end of a month when the largest tenant has used up its budgets. Objects are reduced to counters.
+ * simulate.ts: `npm run simulate` simulates a day of one million sessions, a morning when a tenant's 100,000 users sign
+ * in at nine, and the end of a month when the largest tenant has used up its budgets. Objects are reduced to counters.
  *
  * Options: `--sessions N`, `--seed N`, `--tenants N`, `--json` (only the figures). Exits with status 1 and prints the
- * reason if an object receives more than 100 requests in a second, if a budget is exceeded by more than its leases, or if
- * the cost of the day differs from docs/cost.md by more than 10 %.
+ * reason if an object receives more than 100 requests in a second, if a budget is exceeded by more than its leases, or
+ * if the cost of the day differs from docs/cost.md by more than 10 %.
  */
 
 import { readFileSync } from "node:fs"

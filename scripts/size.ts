@@ -1,5 +1,5 @@
 /**
- * size.ts: checks the gzipped size of the scripts of the page, the Worker and the package entries against their budgets.
+ * size.ts: checks the gzipped sizes of the page's scripts, the Worker and the package entries against their budgets.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
@@ -19,7 +19,7 @@ import {
 } from "./bundle-sizes.ts"
 import { QUIET_ENV } from "./process-group.ts"
 
-/** Prints a size. False if it is over its budget. */
+/** Prints a size. Returns false if the size is over its budget. */
 function reportSize(name: string, kb: number, budgetKb: number): boolean {
   const verdict = kb > budgetKb ? "  OVER" : ""
   console.log(`${name.padEnd(14)} ${kb.toFixed(1).padStart(6)} KB gzip, budget ${budgetKb} KB${verdict}`)
@@ -50,7 +50,7 @@ const sdk = measureSdk()
 const widget = measureWidget()
 const largestPart = measureLargestPart()
 const results = [
-  reportSize("first view", sizes.firstView, SIZE_BUDGETS.firstView),
+  reportSize("initial load", sizes.initialLoad, SIZE_BUDGETS.initialLoad),
   reportSize("conversation", sizes.conversation, SIZE_BUDGETS.conversation),
   reportSize("card renderer", sizes.cardRenderer, SIZE_BUDGETS.cardRenderer),
   reportSize("service worker", sizes.serviceWorker, SIZE_BUDGETS.serviceWorker),
@@ -58,7 +58,7 @@ const results = [
   reportSize("Worker entry", sizes.workerEntry, SIZE_BUDGETS.workerEntry),
   reportSize("Worker total", sizes.workerTotal, SIZE_BUDGETS.workerTotal),
   reportSize("widget button", widget.button, WIDGET_BUDGETS.button),
-  reportSize("  first view", widget.firstView, WIDGET_BUDGETS.firstView),
+  reportSize("  initial load", widget.initialLoad, WIDGET_BUDGETS.initialLoad),
   reportSize("  conversation", widget.conversation, WIDGET_BUDGETS.conversation),
   reportSize("cuecard/client", sdk.client, SDK_BUDGETS.client),
   reportSize("  conversation", sdk.conversation, SDK_BUDGETS.conversation),

@@ -2,7 +2,8 @@
  * tenant.ts: `npm run tenant` creates and lists tenants, issues API keys and tokens for them, and exports, imports and
  * erases them, through the server's HTTP API.
  *
- * `npm run tenant -- create acme` · `list` · `key acme` · `token acme --user ada` · `export acme` · `erase acme --confirm acme`
+ * `npm run tenant -- create acme` · `list` · `key acme` · `token acme --user ada` · `export acme`
+ * `npm run tenant -- erase acme --confirm acme`
  */
 
 import process from "node:process"
@@ -26,7 +27,7 @@ npm run tenant -- key ID [--role ROLE]… [--name NAME] [--ttl SECONDS]
                                                            give a tenant another API key
 npm run tenant -- token ID --user USER [--role ROLE] [--name NAME] [--ttl SECONDS]
                                                            print a token for a user
-npm run tenant -- export ID [--to FOLDER]                  write everything of a tenant into a folder. Repeating it continues
+npm run tenant -- export ID [--to FOLDER]                  write all data of a tenant into a folder. Repeating it continues
 npm run tenant -- import ID --from FOLDER                  import such a folder into a tenant without conversations
 npm run tenant -- erase ID --confirm ID [--user USER]      erase a tenant in 7 days, or one user now
 npm run tenant -- undo ID                                  keep a tenant that is being erased
@@ -136,7 +137,7 @@ async function createKey(options: Options, id: string): Promise<void> {
   printResponse(
     options,
     created,
-    `A new API key of ${id}, for tokens of these roles: ${roles}. It is shown only now:\n\n  ${created["key"]}`,
+    `A new API key of ${id}, for tokens with these roles: ${roles}. It is shown only now:\n\n  ${created["key"]}`,
   )
 }
 

@@ -1,4 +1,4 @@
-/** await-state.ts: promises for a state of an open session. */
+/** await-state.ts: promises that wait for a state of an open session. */
 
 import { effect } from "@preact/signals"
 import { CuecardError, toCuecardError } from "./client-error.ts"
@@ -9,7 +9,7 @@ export const NOT_YET = Symbol("not yet")
 
 /**
  * Resolves with the first result of `check` other than NOT_YET. `check` runs again when a signal that it reads changes.
- * Rejects if it throws, and when the client is closed. A rejection that nobody handles is not reported.
+ * Rejects if `check` throws, and when the client is closed. An unhandled rejection is not reported.
  */
 export function awaitState<T>(
   { isClosed }: Pick<OpenSessions, "isClosed">,
@@ -25,7 +25,7 @@ export function awaitState<T>(
       } catch (error) {
         reject(toCuecardError(error))
       }
-      // During the first run, `dispose` isn't known yet.
+      // During the first run, `dispose` isn't assigned yet.
       queueMicrotask(() => dispose())
     })
   })

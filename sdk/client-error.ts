@@ -6,9 +6,9 @@ import { isPermanentRefusal, RequestError } from "../client/net/http-request.ts"
 /**
  * Codes of errors that the server didn't report:
  * - `unreachable`: no response, or none in time. The request may have been carried out.
- * - `http_error`: a refusal without a code of the server, for example from a proxy. `status` says more.
- * - `token_failed`: `getToken` rejected. `cause` is its error.
- * - `user_changed`: `getToken` returned the token of another user than before. Create another client for that user.
+ * - `http_error`: a refusal without one of the server's codes, for example from a proxy. See `status`.
+ * - `token_failed`: `getToken` rejected. `cause` is the error with which it rejected.
+ * - `user_changed`: `getToken` returned a token for a different user than before. Create another client for that user.
  * - `command_pending`: the message or tool call has a command that the server hasn't answered.
  * - `aborted`: the caller's signal aborted the request.
  * - `discarded`: the message was discarded before the server had accepted it.
@@ -31,11 +31,11 @@ interface ErrorDetails {
 }
 
 export class CuecardError extends Error {
-  /** A code of the server (SPEC §12), or one of `ClientErrorCode`. */
+  /** One of the server's codes (SPEC §12), or a `ClientErrorCode`. */
   readonly code: FaultReason | ClientErrorCode
   /** The HTTP status; null if there was no response, and for refusals on the socket. */
   readonly status: number | null
-  /** The values in the text, such as `max`, for callers that word errors in another language (SPEC §12). */
+  /** The values in the text, such as `max`, for callers that show errors in another language (SPEC §12). */
   readonly fields: FaultFields
 
   constructor(
@@ -55,7 +55,7 @@ export class CuecardError extends Error {
 export function toCuecardError(error: unknown): CuecardError {
   if (error instanceof CuecardError) return error
   if (error instanceof RequestError) {
-    // The server's codes are a fixed list, but a newer server may have more of them.
+    // The server's codes are a fixed list, but a newer server may have more codes.
     const code = (error.code ?? "http_error") as FaultReason | "http_error"
     return new CuecardError(code, error.message, { status: error.status, fields: error.fields, cause: error })
   }
@@ -69,7 +69,7 @@ export function isFinal(error: unknown): boolean {
   return error instanceof CuecardError
 }
 
-/** Runs an operation of a controller. Its errors become CuecardErrors. */
+/** Runs a controller's operation, and converts its errors to CuecardErrors. */
 export async function withTypedErrors<T>(operation: () => Promise<T>): Promise<T> {
   try {
     return await operation()

@@ -1,4 +1,4 @@
-/** client-sessions.ts: the public list of sessions, in terms of the session list. */
+/** client-sessions.ts: the public list of sessions, built on the page's session list. */
 
 import { computed, type ReadonlySignal } from "@preact/signals"
 import type { ClientEnvironment } from "../client/net/client-environment.ts"
@@ -9,7 +9,7 @@ import type { SessionCode } from "./conversation.ts"
 import { subscribeTo } from "./subscription.ts"
 
 export interface ClientSessions extends Sessions {
-  /** Loads the list again if it has subscribers. */
+  /** Reloads the list if it has subscribers. */
   refreshIfShown(): void
   stopPolling(): void
 }
@@ -36,7 +36,7 @@ export function createClientSessions(deps: ClientSessionsDeps): ClientSessions {
   const refreshIfShown = (): void => {
     if (subscriptions.size > 0) void sessionList.refresh()
   }
-  /** The list keeps the error of an attempt, because the page only shows it. */
+  /** Throws the error of the last attempt, which the list only stores because the page shows it. */
   const rejectFailed = (): void => {
     if (sessionList.loadError !== null) throw toCuecardError(sessionList.loadError)
   }

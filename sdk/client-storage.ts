@@ -1,15 +1,15 @@
 /**
- * client-storage.ts: the storage of a client, which names the rows of its user.
+ * client-storage.ts: the storage of a client, in which each user has separate rows.
  *
- * The user is known once the first token has arrived. Until then, rows are kept in memory, so that nobody reads the
- * rows of another user. Source: SPEC SK6.
+ * The user is known once the first token has arrived. Until then, rows are kept in memory, so that no user reads
+ * another user's rows. Source: SPEC SK6.
  */
 
 import type { KeyValueStorage } from "../client/net/outbox.ts"
 import { createUserStorage, readStorageRows } from "../client/net/user-storage.ts"
 
 export interface ClientRows extends KeyValueStorage {
-  /** Moves the rows from memory to the storage of a user, which may contain earlier ones. */
+  /** Moves the rows from memory to the storage of a user, which may contain earlier rows. */
   openRowsOf(user: string): void
 }
 
@@ -30,7 +30,7 @@ export function createClientRows(storage: KeyValueStorage | undefined): ClientRo
       try {
         for (const [key, value] of written) rows.setItem(key, value)
       } catch {
-        // If storage is full or forbidden, the messages are still sent, but a restart loses them.
+        // If storage is full or forbidden, the messages are still sent, but unsent messages are lost on a restart.
       }
     },
   }

@@ -6,8 +6,8 @@ import type { WireMessage } from "../shared/protocol/server-frame.ts"
 import type { CuecardError } from "./client-error.ts"
 
 /**
- * A whole message. Its object is replaced when the message changes, and so are the segments that change. `content` is the text
- * of a user's message; an answer is in its segments, and its `content` may be empty.
+ * A whole message. Its object is replaced when the message changes, and so are the segments that change. `content` is
+ * the text of a user's message. The text of an answer is in its segments, so its `content` may be empty.
  */
 export type Message = WireMessage
 /** A file that was uploaded into a session. */
@@ -38,17 +38,17 @@ export interface ClientOptions {
   readonly url: string
   /**
    * Returns a token for the user. Called for the first request, before a token expires, and when the server has refused
-   * one. If it rejects, it is called again by the next request or connection.
+   * one. If it rejects, the next request or connection calls it again.
    */
   getToken(): Promise<string>
   /**
-   * Keeps messages and edits that the server hasn't received, so that `resume` of a later client can send them. Each user
-   * has rows of its own. By default, they are kept in memory.
+   * Stores messages and edits that the server hasn't received, so that `resume` of a later client can send them. Each
+   * user has separate rows. By default, the rows are kept in memory.
    */
   readonly storage?: ClientStorage
-  /** By default, the global one. */
+  /** By default, the global `fetch`. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** By default, the global one. */
+  /** By default, the global `WebSocket`. */
   readonly WebSocket?: new (
     url: string,
     protocols: string[],
@@ -60,23 +60,24 @@ export interface ClientOptions {
 export interface Client {
   readonly sessions: Sessions
   /**
-   * A session of the user, by its id; `<owner>/<id>` for one that its owner shares with the user. It connects with the
-   * first call of `subscribe`, `ready` or a command. Handles of one session share a connection.
+   * Returns a handle for a session. `id` is the session's id, or `<owner>/<id>` if its owner shares the session with
+   * the user. The handle connects on the first call of `subscribe`, `ready` or a command. All handles for one session
+   * share a connection.
    */
   openSession(id: string): Conversation
-  /** Sends what earlier clients of this user have left in the storage, in all sessions. Rejects if there is no token. */
+  /** Sends what earlier clients of this user left in the storage, for all sessions. Rejects if there is no token. */
   resume(): Promise<void>
   /** Connects at once instead of after a delay. Call it when the device is online again or the app is visible again. */
   checkConnections(): void
   /** Sends a request with the user's token, for routes without a method here. `path` begins with a slash. */
   request(path: string, init?: RequestInit): Promise<Response>
-  /** Closes all connections. What wasn't sent stays in the storage. */
+  /** Closes all connections. Unsent messages and edits stay in the storage. */
   close(): void
 }
 
-/** `subscribe` calls back after each change of the snapshot, and returns a function that ends this. */
+/** `subscribe` calls the listener after each change to the snapshot, and returns a function that unsubscribes it. */
 export interface Subscribable<T> {
-  /** The same object until something has changed. */
+  /** Returns the same object until something changes. */
   readonly getSnapshot: () => T
   readonly subscribe: (listener: () => void) => () => void
 }
@@ -84,7 +85,7 @@ export interface Subscribable<T> {
 export interface SessionsSnapshot {
   /** The loaded sessions, newest activity first. */
   readonly sessions: readonly Session[]
-  /** The list was loaded at least once. */
+  /** Whether the list has been loaded at least once. */
   readonly isLoaded: boolean
   /** Whether there are more sessions after the loaded ones. After `failed`, `loadMore` tries again. */
   readonly more: "none" | "available" | "loading" | "failed"
@@ -102,9 +103,9 @@ export interface Sessions extends Subscribable<SessionsSnapshot> {
     readonly agent?: string
   }): Promise<{ readonly id: string }>
   rename(id: string, title: string): Promise<void>
-  /** Deletes a session with everything stored for it. Succeeds if it doesn't exist. */
+  /** Deletes a session and everything that is stored for it. Succeeds if it doesn't exist. */
   delete(id: string): Promise<void>
-  /** The transcript as a file: JSON Lines, which can be imported again, or Markdown. */
+  /** Returns the transcript as a file, in JSON Lines, which can be imported, or in Markdown. */
   export(id: string, format?: "jsonl" | "markdown"): Promise<Blob>
 }
 
@@ -131,25 +132,25 @@ export interface ConversationSnapshot {
   readonly messages: readonly Message[]
   readonly unsent: readonly UnsentMessage[]
   readonly connection: ConnectionState
-  /** The newest messages were loaded at least once. */
+  /** Whether the latest messages have been loaded at least once. */
   readonly isLoaded: boolean
-  /** An answer is running or queued. False while one is waiting for the user. */
+  /** Whether an answer is running or queued. An answer that is waiting for the user doesn't count. */
   readonly isBusy: boolean
-  /** The id of the answer that `cancel` stops: one that is running, or waiting for the user. */
+  /** The id of the answer that `cancel` stops, which is running or waiting for the user; null if there is none. */
   readonly activeAnswer: string | null
   readonly isReadOnly: boolean
   readonly hasOlder: boolean
   readonly isLoadingOlder: boolean
-  /** Ids of the messages and tool calls with a command that isn't done. */
+  /** The ids of the messages and tool calls that have a pending command. */
   readonly pending: ReadonlySet<string>
-  /** Why the newest messages could not be loaded; null once they were. */
+  /** Why the latest messages could not be loaded; null once they have been loaded. */
   readonly error: CuecardError | null
   /** The server's text while the client waits because of a rate limit; otherwise empty. */
   readonly waitingText: string
 }
 
 export interface SendOptions {
-  /** The id of the new message. By default, a random one. The server accepts an id once. */
+  /** The id of the new message. By default, a random id. The server accepts each id only once. */
   readonly id?: string
   readonly attachments?: readonly Attachment[]
   /** The id of the message that it replies to. */
@@ -165,22 +166,26 @@ export interface AttachOptions {
 }
 
 /**
- * One session. A command is sent again after each reconnect until the server has answered it. Its promise resolves when
- * the server has accepted it and rejects with a CuecardError if it was refused; it may be ignored.
+ * One session. A command is sent again after each reconnect until the server has answered it. The promise that a
+ * command returns resolves when the server has accepted the command, and rejects with a CuecardError if the server has
+ * refused it. The promise may be ignored.
  */
 export interface Conversation extends Subscribable<ConversationSnapshot> {
   readonly id: string
-  /** Resolves when the newest messages are loaded. Rejects if the server refuses them; then another call tries again. */
+  /**
+   * Resolves when the latest messages have been loaded. Rejects if the server refuses the request; the next call tries
+   * again.
+   */
   ready(): Promise<void>
   /** Sends a message. Resolves with its id when it is in the transcript. */
   send(content: string, options?: SendOptions): Promise<string>
   /** Sends a refused message again. */
   resend(id: string): Promise<string>
-  /** Removes a message that was refused or isn't accepted yet. */
+  /** Removes a message that was refused or hasn't been accepted yet. */
   discard(id: string): void
-  /** Stops the running answer, or one that is about to begin. False if there is none. */
+  /** Stops the running answer, or one that is about to begin. Returns false if there is none. */
   cancel(): boolean
-  /** Decides a tool call that is waiting for the user. */
+  /** Allows a tool call that is waiting for the user. */
   approve(callId: string): Promise<void>
   deny(callId: string): Promise<void>
   /** Creates another version of the user's message, and an answer to it. */
@@ -196,19 +201,21 @@ export interface Conversation extends Subscribable<ConversationSnapshot> {
   /** Uploads a file. Pass the result to `send`. */
   attach(file: Blob, options?: AttachOptions): Promise<Attachment>
   /**
-   * A URL from which media of this session can be fetched for a while. `url` is that of a media or canvas segment. Null if
-   * the media doesn't exist any more.
+   * Returns a URL from which media of this session can be fetched for a limited time; null if the media no longer
+   * exists. `url` is the URL of a media or canvas segment.
    */
   getMediaUrl(url: string): Promise<string | null>
   /** Loads the next older page of messages, if there is one. */
   loadOlder(): Promise<void>
-  /** Resolves when everything is sent and no answer is running. An answer that waits for the user isn't running. */
+  /**
+   * Resolves when everything has been sent and no answer is running. An answer that waits for the user isn't running.
+   */
   whenIdle(): Promise<ConversationSnapshot>
   /** Connects at once instead of after a delay. */
   checkConnection(): void
   /**
-   * Releases this handle. The connection closes when all handles are released and the server has every message and command.
-   * The next call of `subscribe`, `ready` or a command opens the session again.
+   * Releases this handle. The connection closes when all handles have been released and the server has received every
+   * message and command. The next call of `subscribe`, `ready` or a command opens the session again.
    */
   close(): void
 }

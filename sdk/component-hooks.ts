@@ -1,6 +1,4 @@
-/**
- * component-hooks.ts: the hooks of `cuecard/react` and `cuecard/preact`, in terms of each framework's own functions.
- */
+/** component-hooks.ts: the hooks of `cuecard/react` and `cuecard/preact`, built on each framework's own functions. */
 
 import type { Client, Conversation, ConversationSnapshot, SessionsSnapshot } from "./client-types.ts"
 
@@ -21,11 +19,11 @@ export interface ConversationState extends ConversationSnapshot {
 
 export interface ComponentHooks {
   /**
-   * The state of a session. It is open while the component is mounted, and closes afterwards once everything is sent. All
-   * components that use a session share its connection.
+   * Returns the state of a session. The session is open while the component is mounted, and closes afterwards, once
+   * everything has been sent. All components that use a session share its connection.
    */
   useConversation(client: Client, id: string): ConversationState
-  /** The list of the user's sessions. It is refreshed at intervals while the component is mounted. */
+  /** Returns the list of the user's sessions. The list is refreshed at intervals while the component is mounted. */
   useSessions(client: Client): SessionsSnapshot
 }
 
@@ -42,7 +40,7 @@ export function createComponentHooks({ useMemo, useSyncExternalStore }: HookFunc
   }
 }
 
-/** Opens nothing yet, because a component may be rendered without being mounted. */
+/** Prepares a handle without opening the session, because a component may be rendered without being mounted. */
 function prepareConversation(client: Client, id: string) {
   const conversation = client.openSession(id)
   const subscribe = (listener: () => void) => {

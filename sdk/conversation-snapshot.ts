@@ -7,7 +7,7 @@ import { CuecardError, toCuecardError } from "./client-error.ts"
 import type { ConversationSnapshot, UnsentMessage } from "./client-types.ts"
 import type { SharedController } from "./open-sessions.ts"
 
-/** Each change costs time in proportion to the number of loaded messages. */
+/** Creates the signal of the state. Each change takes time proportional to the number of loaded messages. */
 export function createSnapshot(controller: SharedController): ReadonlySignal<ConversationSnapshot> {
   const { store, outbox, commands } = controller
   const { hold } = controller.api
@@ -40,7 +40,7 @@ function toUnsentMessage(entry: OutboxEntry): UnsentMessage {
 
 /** Returns why the server refused a message; null if it didn't. */
 export function readRefusal({ code, fields, error }: OutboxEntry): CuecardError | null {
-  // Rows in storage come from this client, so their code is one of the server's.
+  // Stored rows were written by this package, so their code is one of the server's.
   return error === null
     ? null
     : new CuecardError((code ?? "http_error") as FaultReason | "http_error", error, { fields })

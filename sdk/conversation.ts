@@ -43,7 +43,7 @@ export function createConversation(id: string, code: SessionCode): Conversation 
     handle.value = attached
     return attached
   }
-  /** Like the promises of a handle, it may be ignored. */
+  /** Calls `run` once the code is loaded. The returned promise may be ignored, like those of a handle. */
   const performWhenOpen = <T>(run: (open: SessionHandle) => Promise<T> | T): Promise<T> => {
     isWanted = true
     const startCall = async (loaded: LoadedSessions): Promise<T> => {

@@ -1,7 +1,7 @@
 /**
  * index.ts: the package entry `cuecard/client`: sessions and conversations of one user, for any user interface.
  *
- * Runs in browsers and in Node ≥ 22, without a framework and without the DOM. It has the same controllers as the page.
+ * Runs in browsers and in Node ≥ 22, without a framework and without the DOM. It uses the same controllers as the page.
  */
 
 import { signal } from "@preact/signals"
@@ -24,7 +24,7 @@ export type { Segment } from "../shared/protocol/segment.ts"
 /** Default delay of a snapshot's update, in milliseconds: one frame of a display. */
 const UPDATE_DELAY_MS = 16
 
-/** Creates a client for one user. It sends its first request when it is used. */
+/** Creates a client for one user. The client sends its first request when it is first used. */
 export function createClient(options: ClientOptions): Client {
   const origin = options.url.replace(/\/+$/, "")
   const rows = createClientRows(options.storage)
@@ -81,7 +81,7 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** The code of open sessions is loaded when it is needed. If that fails, the next use tries again. */
+/** Loads the code of open sessions when it is needed. If that fails, the next use tries again. */
 function createSessionCode(deps: OpenSessionsDeps): SessionCode {
   let loading: Promise<LoadedSessions> | null = null
   let loaded: LoadedSessions | null = null

@@ -1,4 +1,4 @@
-/** media-links.ts: signed URLs of the media of one session. Loaded when the first one is requested. */
+/** media-links.ts: signed URLs for the media of one session. Loaded when the first URL is requested. */
 
 import type { ClientEnvironment } from "../client/net/client-environment.ts"
 import { LinkSigner } from "../client/files/signed-links.ts"
@@ -6,7 +6,10 @@ import { CuecardError } from "./client-error.ts"
 
 export type GetMediaLink = (url: string) => Promise<string | null>
 
-/** URLs that are requested at the same time share a request, and are kept until they expire. */
+/**
+ * Returns a function that signs URLs. URLs that are requested at the same time share a request, and are kept until they
+ * expire.
+ */
 export function createMediaLinks(
   { api, origin, now, random, setTimer }: ClientEnvironment,
   session: string,

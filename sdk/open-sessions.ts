@@ -20,11 +20,11 @@ export type SharedController = SessionController<SessionDraft>
 export interface OpenSession {
   readonly controller: SharedController
   readonly snapshot: ReadonlySignal<ConversationSnapshot>
-  /** Number of handles that use it. */
+  /** Number of handles that use the session. */
   users: number
-  /** Whether a message or command to which an answer is expected was sent here. */
+  /** Whether this client has sent a message or command that an answer should follow. */
   isAnswerExpected: boolean
-  /** Signs URLs of media; null before the first one. */
+  /** Signs media URLs; null until the first one is requested. */
   getMediaLink: GetMediaLink | null
   stopReporting(): void
 }
@@ -37,7 +37,7 @@ export interface OpenSessionsDeps {
   readonly ownFetch: OwnFetch | undefined
   readonly storage: KeyValueStorage
   readonly sessionList: SessionList
-  /** True after the client was closed. */
+  /** True once the client has been closed. */
   readonly isClosed: ReadonlySignal<boolean>
   scheduleRender(callback: () => void): void
   /** Called when an answer has ended or is waiting for the user. */
@@ -48,7 +48,7 @@ export class OpenSessions {
   readonly environment: ClientEnvironment
   readonly ownFetch: OwnFetch | undefined
   readonly sessionList: SessionList
-  /** True after the client was closed. */
+  /** True once the client has been closed. */
   readonly isClosed: ReadonlySignal<boolean>
   readonly #deps: OpenSessionsDeps
   readonly #openById = new Map<string, OpenSession>()
@@ -82,7 +82,7 @@ export class OpenSessions {
     }
   }
 
-  /** Sends what the storage contains, in all sessions. */
+  /** Sends what the storage contains, for all sessions. */
   sendStored(): void {
     for (const id of findSessionsWithPending(this.#deps.storage)) {
       const open = this.acquire(id)
@@ -91,7 +91,7 @@ export class OpenSessions {
     }
   }
 
-  /** Called when the storage of the user was opened. */
+  /** Called when the user's storage has been opened. */
   mergeStored(): void {
     for (const { controller } of this.#openById.values()) controller.sendStored()
   }
@@ -135,7 +135,7 @@ export class OpenSessions {
     return open
   }
 
-  /** Reports to the list whether the session is running. Returns a function that ends this. */
+  /** Reports to the list whether an answer is running in the session. Returns a function that stops this. */
   #reportRunning({ id, link, isLoaded, store }: SharedController): () => void {
     const { sessionList } = this.#deps
     const dispose = effect(() => {

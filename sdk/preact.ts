@@ -5,7 +5,7 @@ import { createComponentHooks, type ComponentHooks } from "./component-hooks.ts"
 
 export type { ConversationState, ComponentHooks } from "./component-hooks.ts"
 
-/** React's hook of this name. Preact has it only in `preact/compat`, which is larger than these hooks. */
+/** React's hook of the same name. Preact has it only in `preact/compat`, which is larger than these hooks. */
 function useSyncExternalStore<T>(subscribe: (listener: () => void) => () => void, getSnapshot: () => T): T {
   const [, setChangeCount] = useState(0)
   const shown = getSnapshot()

@@ -1,7 +1,8 @@
 /**
- * session-handle.ts: a handle of one session: the public commands, in terms of the shared session controller.
+ * session-handle.ts: a handle of one session, which implements the public commands with the shared session controller.
  *
- * Loaded, together with everything else that an open session needs, when a conversation is first used (conversation.ts).
+ * Loaded, together with everything else that an open session needs, when a conversation is first used
+ * (conversation.ts).
  */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
@@ -24,9 +25,9 @@ export function createLoadedSessions(deps: OpenSessionsDeps): LoadedSessions {
   return { openSessions, openHandle: (id) => new SessionHandle(id, openSessions) }
 }
 
-/** Opens its session with the first command, and again with the first one after `close`. */
+/** A handle of one session. It opens the session on the first command, and again on the first command after `close`. */
 export class SessionHandle {
-  /** Null while no session is open. After `close`, the state at that time and what still changes. */
+  /** Null until the session is first opened. After `close`, the state of the closed session, which can still change. */
   readonly snapshot: ReadonlySignal<ConversationSnapshot | null> = computed(
     () => this.#open.value?.snapshot.value ?? null,
   )
@@ -54,7 +55,7 @@ export class SessionHandle {
   ready(): Promise<void> {
     return this.#start(({ controller }) => {
       const { loadError, isLoaded, link } = controller
-      // The error of an earlier attempt: this call tries again.
+      // This is the error of an earlier attempt, so this call tries again.
       const earlier = loadError.peek()
       if (earlier !== null) void controller.loadNewest()
       return () => {
@@ -166,7 +167,7 @@ export class SessionHandle {
     this.#sessions.release(open)
   }
 
-  /** Whether the server has accepted a message. */
+  /** Returns a check whether the server has accepted a message. */
   #checkAccepted(open: OpenSession, id: string): () => string | typeof NOT_YET {
     const { outbox, isReadOnly } = open.controller
     open.isAnswerExpected = true
@@ -194,7 +195,10 @@ export class SessionHandle {
     })
   }
 
-  /** `target`: the message or tool call that the command changes. `isAnswered`: an answer follows. */
+  /**
+   * Sends a command. `target` is the message or tool call that the command changes. `isAnswered`: whether an answer
+   * follows.
+   */
   #command(
     target: string,
     isAnswered: boolean,
@@ -218,7 +222,10 @@ export class SessionHandle {
     })
   }
 
-  /** Opens the session, and resolves with the first result of the returned check. Errors of `begin` reject, too. */
+  /**
+   * Opens the session, and resolves with the first result of the returned check. Rejects if `begin` or the check
+   * throws.
+   */
   #start<T>(begin: (open: OpenSession) => () => T | typeof NOT_YET): Promise<T> {
     let check: () => T | typeof NOT_YET
     try {
@@ -232,7 +239,7 @@ export class SessionHandle {
   }
 }
 
-/** Whether nothing is in progress. An answer begins after its question. */
+/** Whether nothing is in progress. While an expected answer has not begun, this is false. */
 function isIdle({ isAnswerExpected, controller }: OpenSession, snapshot: ConversationSnapshot): boolean {
   const { messages, unsent, pending, isLoaded, isBusy } = snapshot
   const { changeCount, hasUnshownChanges } = controller.store
@@ -240,7 +247,7 @@ function isIdle({ isAnswerExpected, controller }: OpenSession, snapshot: Convers
   const isSent = isLoaded && pending.size === 0 && unsent.every(({ error }) => error !== null)
   // Reading the count makes the caller check again after the next update.
   if (changeCount.value < 0 || hasUnshownChanges || !isSent || isBusy) return false
-  // The user has decided the calls, and the answer is about to continue.
+  // If no call is waiting any more, the user has decided every call, and the answer is about to continue.
   if (last?.status === "waiting") return last.segments.some(isWaitingCall)
   return last?.role !== "user" || !isAnswerExpected || unsent.length > 0
 }

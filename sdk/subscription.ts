@@ -3,8 +3,8 @@
 import type { ReadonlySignal } from "@preact/signals"
 
 /**
- * All changes within one task cause a single call. An exception in the listener can't interrupt the code that made the change.
- * Returns a function that ends the calls.
+ * Subscribes a listener, and returns a function that unsubscribes it. All changes within one task cause a single call.
+ * An exception in the listener can't interrupt the code that made the change.
  */
 export function subscribeTo(snapshot: ReadonlySignal<unknown>, listener: () => void): () => void {
   let isQueued = true

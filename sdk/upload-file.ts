@@ -18,7 +18,7 @@ export interface FileUpload {
   onProgress(bytes: number): void
 }
 
-/** Throws RequestError if the server refuses the file. */
+/** Uploads a file. Throws RequestError if the server refuses it. */
 export async function uploadFile(
   { api, origin }: ClientEnvironment,
   session: string,
@@ -32,14 +32,20 @@ export async function uploadFile(
   return await uploadAttachment(session, { api, sendFile }, named, onProgress, signal ?? new AbortController().signal)
 }
 
-/** Only XMLHttpRequest reports progress in browsers. If the caller has passed a `fetch`, it is used for everything. */
+/**
+ * Selects the function that sends a file. In browsers, only XMLHttpRequest reports progress. If the caller has passed a
+ * `fetch`, that is used for everything.
+ */
 function selectSendFile(ownFetch: OwnFetch | undefined): SendFile {
   if (ownFetch === undefined && typeof XMLHttpRequest === "function") return sendFileByXhr
   const isNode = typeof XMLHttpRequest !== "function"
   return createFetchSender(ownFetch ?? fetch, isNode)
 }
 
-/** `canStream`: `fetch` sends a stream with the given length, as in Node. Otherwise the progress is reported at the end. */
+/**
+ * `canStream`: whether `fetch` can send a stream of a given length, as in Node. Otherwise, progress is reported only at
+ * the end.
+ */
 function createFetchSender(send: OwnFetch, canStream: boolean): SendFile {
   return async (url, body, token, onSent, signal) => {
     const headers = {
@@ -55,7 +61,7 @@ function createFetchSender(send: OwnFetch, canStream: boolean): SendFile {
   }
 }
 
-/** Reads the file as it is sent, and reports what was read before. */
+/** Reads the file in chunks as it is sent. Before each chunk, reports the number of bytes read so far. */
 function countBytes(body: Blob, onSent: (bytes: number) => void): ReadableStream<Uint8Array> {
   let offset = 0
   return new ReadableStream({

@@ -8,10 +8,10 @@ export interface Backoff {
 }
 
 /**
- * Delay before retry number `failures` (from 1), in milliseconds.
+ * Returns the delay before retry number `failures` (counted from 1), in milliseconds.
  *
- * `random` in [0, 1) spreads the delay over its upper half, so that clients that failed together do not retry together.
- * Without it, the full delay is returned.
+ * `random`, in [0, 1), picks a delay from the upper half of the range, so that clients that failed together do not
+ * retry together. If `random` is omitted, the full delay is returned.
  */
 export function backoffDelayMs(failures: number, { firstMs, maxMs }: Backoff, random = 1): number {
   const fullMs = Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30))

@@ -1,4 +1,7 @@
-/** crc32.ts: the checksum of PNG chunks, ZIP files and API keys (CRC-32 of ISO 3309). It detects errors, not forgeries. Pure. */
+/**
+ * crc32.ts: the checksum of PNG chunks, ZIP files and API keys (CRC-32 of ISO 3309). It detects errors, not forgeries.
+ * Pure.
+ */
 
 const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
   let c = n

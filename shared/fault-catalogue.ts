@@ -8,7 +8,7 @@ import { CLOSE_LIMITED } from "./user-limits.ts"
 export interface CatalogueEntry<F extends Fault> {
   readonly status: number
   readonly text: string | ((fault: F) => string)
-  /** WebSocket close code. Without one the socket stays open. */
+  /** WebSocket close code. If absent, the socket stays open. */
   readonly close?: number
 }
 
@@ -244,8 +244,8 @@ function formatSize(bytes: number): string {
 }
 
 /**
- * Days and months end at 00:00 UTC. A metered budget without a reset time has something left, but running answers will use
- * it.
+ * Returns the text of a budget fault. Days and months end at 00:00 UTC. A metered budget without a reset time is not
+ * used up, but running answers are expected to use the rest.
  */
 function describeBudget({ budget, scope, resets }: BudgetFault): string {
   const whose = scope === "tenant" ? "Your organization's" : "Your"
@@ -269,7 +269,7 @@ function describeBudget({ budget, scope, resets }: BudgetFault): string {
   return `What is left of ${whose.toLowerCase()} budget is needed for the answers in progress. Try again when they are done.`
 }
 
-/** 10000 → "10,000". */
+/** Formats a count: 10000 → "10,000". */
 function formatCount(count: number): string {
   return count.toLocaleString("en-US")
 }

@@ -1,8 +1,9 @@
 /**
  * fault.ts: the closed union of errors, and the reasons why turns and tool calls end.
  *
- * Faults are values: functions return a `Result`, and only programming errors are thrown. Public texts are defined in
- * fault-catalogue.ts and below, and nowhere else; internal details go to the log. A test compares them with SPEC ER1 and ER2.
+ * Faults are values: functions return a `Result`, and only programming errors are thrown. Public texts are defined only
+ * in fault-catalogue.ts and below; internal details go to the log. A test compares the public texts with SPEC ER1 and
+ * ER2.
  */
 
 import { CATALOGUE, type CatalogueEntry, type FaultsByReason } from "./fault-catalogue.ts"
@@ -169,14 +170,17 @@ export type BudgetName =
   | "sessions"
   | "stored_bytes"
 
-/** The subjects that a budget can be set for. */
+/** The scopes for which a budget can be set. */
 export type BudgetScope = "tenant" | "role" | "user"
 
 export interface BudgetFault {
   readonly reason: "budget_exhausted"
   readonly budget: BudgetName
   readonly scope: BudgetScope
-  /** When the budget resets, in milliseconds since 1970; null: it is freed when something running ends, or when something is deleted. */
+  /**
+   * When the budget resets, in milliseconds since 1970. Null if part of it becomes free only when something running
+   * ends or something is deleted.
+   */
   readonly resets: number | null
 }
 
@@ -190,7 +194,7 @@ export interface ThemeFault {
   readonly least: number
 }
 
-/** Where a card's template is wrong (shared/card/view/check-template.ts). */
+/** A problem in a card template (shared/card/view/check-template.ts). */
 export interface CardFault {
   readonly reason: "card_refused"
   /** A JSON Pointer into the body. */
@@ -201,7 +205,7 @@ export interface CardFault {
 /** The reason why a file can't be a logo. */
 export type LogoFlaw = "type" | "side" | "damaged"
 
-/** The reason why a URL is not considered public. */
+/** The reason why a URL does not count as public. */
 export type UrlFlaw = "malformed" | "too_long" | "scheme" | "credentials" | "host" | "port"
 
 /** The reason why a tenant's archive is not imported. */
@@ -212,32 +216,33 @@ export type RemoteFlaw = "unreachable" | "redirects" | "type" | "size" | "timeou
 
 /** The reason why an MCP server, or one of its tools, cannot be used. */
 export type McpFlaw =
-  // The URL is not a public https URL, redirects, or can't be reached in time.
+  // The URL is not a public https URL, it redirects, or the server can't be reached in time.
   | "address"
   | "redirect"
   | "unreachable"
   | "timeout"
-  // The server, or its authorization server, does not accept the credentials. `issuer`: its metadata is missing or wrong.
+  // The server or its authorization server rejects the credentials. `issuer`: the authorization server's metadata is
+  // missing or wrong.
   | "unauthorized"
   | "issuer"
-  // The user has not connected to the server, or has to do it again.
+  // The user has not connected to the server, or must reconnect.
   | "not_connected"
-  // Responses are beyond the bounds, or don't follow the protocol.
+  // A response exceeds the bounds or violates the protocol.
   | "too_large"
   | "too_deep"
   | "too_many"
   | "malformed"
-  // The server asks the user in a way that isn't supported (SPEC MP31).
+  // The server requests user input in a way that isn't supported (SPEC MP31).
   | "input"
-  // The tool may not be called: see `McpToolState`. `approval`: a user would have to allow the call.
+  // The tool must not be called (see `McpToolState`). `approval`: a user would have to allow the call.
   | "not_allowed"
   | "changed"
   | "gone"
   | "approval"
 
 /**
- * The reason why a click on a card is refused. `unknown`: the card has no such button. `field`: a field is missing or invalid.
- * `done`: it was done before. `tool`: the agent doesn't have the tool.
+ * The reason why a click on a card is refused. `unknown`: the card has no such button. `field`: a field is missing or
+ * invalid. `done`: the action was already done. `tool`: the agent doesn't have the tool.
  */
 export type ActionFlaw = "unknown" | "field" | "done" | "tool"
 
@@ -247,11 +252,11 @@ export type IssuerFlaw = "address" | "unreachable" | "status" | "too_large" | "m
 /** A fault's fields other than its reason. */
 export type FaultFields = Readonly<Record<string, string | number | null>>
 
-/** The public form of a fault: `code` is its reason, `text` is for the user. */
+/** The public form of a fault. `code` is the reason; `text` is for the user. */
 export interface WireFault {
   readonly code: FaultReason
   readonly text: string
-  /** The values in the text, for clients that word it in another language; undefined if there are none. */
+  /** The values in the text, for clients that show the text in another language; undefined if it has no values. */
   readonly fields: FaultFields | undefined
   /** Status of the HTTP response. */
   readonly status: number
@@ -275,8 +280,8 @@ function entryToWire<R extends FaultReason>(
 }
 
 /**
- * The reason why a turn did not end `completed`, or a tool call not `ok`: `reason` and `error.code` on the wire, with the text for
- * the user. SPEC ER2.
+ * The reasons why a turn does not end as `completed`, or a tool call as `ok`, with the text for the user. On the wire,
+ * they are `reason` and `error.code`. SPEC ER2.
  */
 const TURN_FAULT_TEXTS = {
   model_unreachable: "We couldn't reach the model.",

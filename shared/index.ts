@@ -1,9 +1,9 @@
 /**
- * index.ts: the package entry `cuecard`: pure functions for other projects.
+ * index.ts: the entry point of the package `cuecard`: pure functions for other projects.
  *
- * Sanitise model text, split it into segments, apply ops, validate frames and records, and convert other systems' history.
- * Nothing in this repository imports this file. Packages use its build, `dist/shared/index.js`; in a checkout, Node ≥ 22.18
- * also runs this source file.
+ * The functions sanitise model text, split it into segments, apply ops, validate frames and records, and convert other
+ * systems' history. Nothing in this repository imports this file. The package exports its build,
+ * `dist/shared/index.js`; in a checkout, Node ≥ 22.18 can also run this source file.
  */
 
 export { type Fault, type FaultReason, faultToWire, type Result, type WireFault } from "./fault.ts"

@@ -9,8 +9,9 @@ export const OMITTED_LEVELS = "(deeper levels omitted)"
 
 /**
  * Replaces arrays and objects below MAX_JSON_DEPTH levels with OMITTED_LEVELS, if the text is JSON (up to its first
- * blank line). Any other text stays unchanged. Applying it twice equals applying it once. Linear. It stops at the first
- * remaining value beyond MAX_JSON_VALUES, because such a text is refused anyway. SPEC BD1, BD2.
+ * blank line). Any other text stays unchanged. Applying the function twice has the same effect as applying it once.
+ * Linear. It stops at the first remaining value beyond MAX_JSON_VALUES and returns the text unchanged, because such
+ * text is refused anyway. SPEC BD1, BD2.
  */
 export function limitJsonDepth(text: string): string {
   if (createJsonMeter()(text)) return text
@@ -23,7 +24,7 @@ export function limitJsonDepth(text: string): string {
 
 const OMITTED_LEVELS_JSON = /* @__PURE__ */ JSON.stringify(OMITTED_LEVELS)
 
-/** Returns null if more than MAX_JSON_VALUES values would remain. */
+/** Returns the text without its deep levels; null if more than MAX_JSON_VALUES values would remain. */
 function omitDeepLevels(text: string): string | null {
   const kept: string[] = []
   let from = 0
@@ -45,14 +46,14 @@ function omitDeepLevels(text: string): string | null {
   return kept.join("")
 }
 
-/** Parses JSON text whose deeper levels are omitted. Returns undefined if the text is not JSON. */
+/** Parses JSON text after omitting its deeper levels. Returns undefined if the text is not JSON. */
 export function parseJsonToDepth(text: string): Json | undefined {
   return parseJson(limitJsonDepth(text))
 }
 
 /**
- * Longest indented JSON, in UTF-16 code units. Each level adds two spaces to each line, so wide and deep data can grow a
- * hundredfold.
+ * Maximum length of indented JSON, in UTF-16 code units. Each level adds two spaces to each line, so wide and deep data
+ * can grow a hundredfold.
  */
 export const MAX_PRINTED_JSON_CHARS = 256 * 1024
 
@@ -62,13 +63,16 @@ export function printJson(value: unknown): string {
   return countIndentedChars(text) > MAX_PRINTED_JSON_CHARS ? text : JSON.stringify(value, null, 2)
 }
 
-/** Upper bound of the length of JSON text after indentation. Each value and each closing bracket begins a line. */
+/**
+ * Returns an upper bound for the length of JSON text after indentation. Each value and each closing bracket begins a
+ * line.
+ */
 function countIndentedChars(text: string): number {
   let chars = text.length
   let depth = 0
   createJsonScanner((token) => {
     depth += token
-    // A line end, the indentation, and at most one space after a colon.
+    // A line break, the indentation, and at most one space after a colon.
     chars += 2 * depth + 2
     return true
   })(text)

@@ -1,9 +1,9 @@
 /**
- * platform.d.ts: the two platform classes that shared uses, URL and TextDecoder.
+ * platform.d.ts: declares the two platform classes that `shared/` uses, URL and TextDecoder.
  *
  * Both are pure and exist in every runtime that runs this code, but no ECMAScript type library declares them. Only the
- * pure members are declared, so the compiler still rejects everything else. Only `shared` includes this file; the other
- * folders have the types of their own platform.
+ * pure members are declared, so the compiler still rejects everything else. Only `shared/` includes this file; the
+ * other folders use their own platform's types.
  */
 
 declare class URL {

@@ -1,22 +1,25 @@
 /**
- * truncate.ts: measures text, and shortens what tools receive and return for display.
+ * truncate.ts: measures text, and shortens tool arguments and results for display.
  *
- * The store keeps the whole text. Clients receive its head, cut at a line ending, and the full size.
+ * The store keeps the whole text. Clients receive its start, cut at a line ending, and the full size.
  */
 
-/** Size of a text. `bytes` counts UTF-8. 0 means unknown: a producer shortened the text and did not say how long it was. */
+/**
+ * The size of some text. `bytes` counts UTF-8. 0 means unknown: a producer shortened the text without reporting its
+ * size.
+ */
 export interface TextSize {
   readonly lines: number
   readonly bytes: number
 }
 
-/** The start of a text. If it is not the whole text, `truncated` is the full size. */
+/** The start of some text. If it is not the whole text, `truncated` is the full size. */
 export interface TruncatedText {
   readonly text: string
   readonly truncated?: TextSize
 }
 
-/** Returns the size of a text in UTF-8 bytes, without encoding it. One pass. A lone surrogate counts as U+FFFD. */
+/** Returns the size of a string in UTF-8 bytes, without encoding it. One pass. A lone surrogate counts as U+FFFD. */
 export function countUtf8Bytes(text: string): number {
   let bytes = text.length
   for (let i = 0; i < text.length; i++) {
@@ -26,14 +29,14 @@ export function countUtf8Bytes(text: string): number {
     else {
       bytes += 2
       const next = text.charCodeAt(i + 1)
-      // A pair is two code units and four bytes.
+      // A surrogate pair is two code units and four bytes.
       if (unit >= 0xd800 && unit < 0xdc00 && next >= 0xdc00 && next < 0xe000) i++
     }
   }
   return bytes
 }
 
-/** Returns the size of a text inside a JSON string, in UTF-8 bytes, escapes included. One pass. */
+/** Returns the size of some text inside a JSON string, in UTF-8 bytes, including escapes. One pass. */
 export function countJsonBytes(text: string): number {
   let bytes = countUtf8Bytes(text)
   for (let i = 0; i < text.length; i++) {
@@ -45,7 +48,7 @@ export function countJsonBytes(text: string): number {
 }
 
 /**
- * Shortens a text to whole lines that fit both bounds. If its first line alone is too long, the line is cut between two
+ * Shortens text to whole lines that fit both bounds. If its first line alone is too long, the line is cut between two
  * code points. `maxBytes` bounds the size inside a JSON string. One pass. SPEC SG9.
  */
 export function truncateLines(text: string, maxLines: number, maxBytes: number): TruncatedText {
@@ -57,7 +60,7 @@ export function truncateLines(text: string, maxLines: number, maxBytes: number):
 export interface TextHead {
   /** Appends text. The text must not end inside a surrogate pair. */
   push(text: string): void
-  /** The result of `truncateLines` for the whole text. */
+  /** Returns the result of `truncateLines` for the whole text. */
   readHead(): TruncatedText
 }
 
@@ -67,7 +70,7 @@ export interface SizeCounter {
   size(): TextSize
 }
 
-/** Counts the lines and UTF-8 bytes of growing text. Cost: linear in what is pushed. */
+/** Creates a counter of the lines and UTF-8 bytes of growing text. Linear in what is pushed. */
 export function createSizeCounter(): SizeCounter {
   let lines = 1
   let bytes = 0
@@ -80,7 +83,10 @@ export function createSizeCounter(): SizeCounter {
   }
 }
 
-/** `truncateLines` for growing text. Once a bound is exceeded, the cost is linear in what is pushed. SPEC SG9. */
+/**
+ * Does what `truncateLines` does, for growing text. Once a bound is exceeded, the cost is linear in what is pushed.
+ * SPEC SG9.
+ */
 export function createTextHead(maxLines: number, maxBytes: number): TextHead {
   let head = ""
   const counter = createSizeCounter()
@@ -119,7 +125,7 @@ function findHeadEnd(text: string, maxLines: number, maxBytes: number): number {
   return end > 0 ? end : findByteCut(text, maxBytes)
 }
 
-/** Returns the largest index up to which the text has at most `maxBytes`, between two code points. */
+/** Returns the largest index, between two code points, up to which the text has at most `maxBytes`. */
 function findByteCut(text: string, maxBytes: number): number {
   let bytes = 0
   let end = 0

@@ -1,5 +1,5 @@
 /**
- * user-limits.ts: the limits of one user, session, tenant or IP address, each with its unit and reason.
+ * user-limits.ts: the limits per user, session, tenant or IP address, each with its unit and reason.
  *
  * The rates and RATE_PERIOD_SECONDS must equal the bindings at the top of wrangler.toml; a test compares them.
  */
@@ -9,7 +9,7 @@
 /** The period of the rates, in seconds: short, so that a refused client waits only briefly. SPEC LI1. */
 export const RATE_PERIOD_SECONDS = 10
 
-/** The class under which a request or a frame is counted. */
+/** The class in which a request or frame is counted. */
 export type RateClass = "write" | "read" | "socket"
 
 /**
@@ -22,72 +22,82 @@ export const RATE_LIMITS: Readonly<Record<RateClass, { readonly user: number; re
   socket: { user: 30, tenant: 3_000 },
 }
 
-/** Close code of a socket that a limit refuses. A client waits RATE_PERIOD_SECONDS before the next attempt. SPEC LI3. */
+/**
+ * Close code of a socket that is refused because of a limit. The client waits RATE_PERIOD_SECONDS before its next
+ * attempt. SPEC LI3.
+ */
 export const CLOSE_LIMITED = 4429
 
-/** Maximum number of frames that one socket can send in RATE_PERIOD_SECONDS: many times what a page sends. SPEC LI4. */
+/**
+ * Maximum number of frames that a client can send on one socket in RATE_PERIOD_SECONDS: many times what a page sends.
+ * SPEC LI4.
+ */
 export const MAX_SOCKET_FRAMES = 300
 
 /**
- * Maximum number of failed sign-ins from one IP address at one tenant in SIGN_IN_PERIOD_SECONDS: more than anyone
- * mistypes. SPEC LI7.
+ * Maximum number of failed sign-ins from one IP address to one tenant in SIGN_IN_PERIOD_SECONDS: more than typing
+ * errors explain. SPEC LI7.
  */
 export const MAX_FAILED_SIGN_INS = 20
 export const SIGN_IN_PERIOD_SECONDS = 60
 
 // ── Sessions and sockets ──
 
-/** Maximum number of listed sessions of a user: a person can still search a list of this length. SPEC LI8. */
+/** Maximum number of sessions in a user's list: a list of this length can still be searched. SPEC LI8. */
 export const MAX_USER_SESSIONS = 10_000
 
 /** Maximum number of open sockets of a session. Every change is sent to each of them. SPEC LI9. */
 export const MAX_SESSION_SOCKETS = 1_000
 
 /**
- * Maximum number of open sockets of a user in all sessions: a thousand tabs, each of which replaces its socket with a newer
- * one. SPEC LI9.
+ * Maximum number of a user's open sockets across all sessions: enough for a thousand tabs that all reconnect at once.
+ * SPEC LI9.
  */
 export const MAX_USER_SOCKETS = 2_000
 
 // ── Stored bytes ──
 
-/** Maximum number of bytes that a user can store, in files and in text (whole megabytes): ten full sessions. SPEC LI10. */
+/**
+ * Maximum number of bytes that a user can store in files and in text (counted in whole megabytes): ten full sessions.
+ * SPEC LI10.
+ */
 export const MAX_USER_STORED_BYTES = 10 * 1024 * 1024 * 1024
 
 /** Maximum number of bytes that all users of a tenant can store together: a hundred full users. SPEC LI11. */
 export const MAX_TENANT_STORED_BYTES = 1024 * 1024 * 1024 * 1024
 
 /**
- * How far the tenant's count can lag behind for each user, in bytes: one or two photos cause no request to the tenant.
- * SPEC LI11.
+ * How far the tenant's count can lag behind per user, in bytes: storing one or two photos causes no request to the
+ * tenant. SPEC LI11.
  */
 export const TENANT_STEP_BYTES = 8 * 1024 * 1024
 
 // ── Remote media ──
 
 /**
- * Maximum number of files fetched from other hosts for a user in REMOTE_WINDOW_MS, not counting cached files. SPEC LI12.
+ * Maximum number of files fetched from other hosts for a user in REMOTE_WINDOW_MS, not counting cached files. SPEC
+ * LI12.
  */
 export const MAX_REMOTE_FETCHES = 1_000
 export const REMOTE_WINDOW_MS = 60 * 60_000
 
 // ── Search and organising ──
 
-/** How long a temporary session is kept after its last socket, in milliseconds. SPEC OG8. */
+/** How long a temporary session is kept after its last socket has closed, in milliseconds. SPEC OG8. */
 export const TEMPORARY_MS = 24 * 60 * 60_000
 
 /** Maximum number of sessions that one request changes. SPEC OG5. */
 export const MAX_BULK_SESSIONS = 100
 
-/** Number of hits in a page of a search: the default and the maximum. SPEC FT1. */
+/** Number of hits per page of search results: the default and the maximum. SPEC FT1. */
 export const DEFAULT_PAGE_HITS = 20
 export const MAX_PAGE_HITS = 50
 
 // ── Backups ──
 
 /**
- * Longest time for which a deployment may keep scheduled backups, in days. The platform itself can restore storage for 30
- * days, as the receipt of an erasure says. Backups contain erased users until they are deleted, a whole day at a time, so
- * they must be deleted within that time. SPEC BK5.
+ * Maximum time for which a deployment may keep scheduled backups, in days. The platform itself can restore storage for
+ * 30 days, as the receipt of an erasure says. Backups contain erased users until the backups are deleted, a whole day
+ * at a time, so they must be deleted within those 30 days. SPEC BK5.
  */
 export const MAX_BACKUP_DAYS = 29

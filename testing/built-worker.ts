@@ -6,7 +6,10 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** The dist folder: the parent of this file's folder when installed, its sibling when run from source. */
+/**
+ * The dist folder. In an installed package, it is the parent of this file's folder; in the repository, it is a sibling
+ * of that folder.
+ */
 const DIST = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../dist/" : "../", import.meta.url))
 
 export interface Build {
@@ -23,7 +26,7 @@ export interface Build {
   readonly objects: Readonly<Record<string, string>>
   /** Names of the R2 buckets, by binding. */
   readonly buckets: Readonly<Record<string, string>>
-  /** The URL of the server that replaces Workers AI, behind the binding `AI`. Absent: there is no such binding. */
+  /** The URL of the server that replaces Workers AI, behind the binding `AI`. If absent, there is no such binding. */
   readonly ai?: URL
 }
 

@@ -1,8 +1,8 @@
 /**
  * index.ts: the package entry `cuecard/testing`: starts a complete Cuecard server for the tests of other projects.
  *
- * It runs the built Worker in real workerd with real SQLite, without a network or an account, and with a scripted model.
- * Needs Node ≥ 22.
+ * It runs the built Worker in real workerd with real SQLite, without a network or an account, and with a scripted
+ * model. Needs Node ≥ 22.
  */
 
 import { mkdtemp, rm } from "node:fs/promises"
@@ -16,7 +16,10 @@ import { type Runtime, startRuntime } from "./workerd-runtime.ts"
 export type { ModelEvent }
 
 export interface CuecardOptions {
-  /** Events of the model: the n-th list is the n-th model call of each turn. By default, the scripted model answers. */
+  /**
+   * The model's events: the n-th list is the response to the n-th model call of each turn. By default, the scripted
+   * model answers.
+   */
   readonly script?: readonly (readonly ModelEvent[])[]
   /** The port. The default, 0, selects a free one. */
   readonly port?: number
@@ -24,7 +27,7 @@ export interface CuecardOptions {
   readonly persist?: string
   /** Deployment variables. They override the defaults for tests. */
   readonly vars?: Readonly<Record<string, string>>
-  /** Called with each line that the Worker logs. By default, they are discarded. */
+  /** Called with each line that the Worker logs. By default, the lines are discarded. */
   readonly onLog?: (line: string) => void
 }
 
@@ -46,19 +49,28 @@ export interface Cuecard {
   readonly url: string
   readonly tenant: string
   readonly user: string
-  /** A token for `tenant` and `user`, valid for a day. Other servers of this package accept it too, unless `vars` has a secret. */
+  /**
+   * A token for `tenant` and `user`, valid for a day. Other servers of this package also accept it, unless `vars` has a
+   * secret.
+   */
   readonly token: string
   /** Folder of the state. */
   readonly persist: string
   tokenFor(identity?: Identity): Promise<string>
   createSession(title?: string): Promise<{ readonly id: string }>
-  /** Removes a session's object from memory, as the platform does with idle objects. Its sockets stay open, and the next event loads it again. */
+  /**
+   * Removes a session's object from memory, as the platform does with idle objects. Its sockets stay open, and the next
+   * event loads it again.
+   */
   evict(session: string, tenant?: string): Promise<void>
   /** Process id of workerd. */
   pid(): number
   /** Stops the server and deletes its state, unless `persist` was given. Calling it again has no effect. */
   close(): Promise<void>
-  /** Kills the server (SIGKILL), as a power failure would. The state remains until `close`, so that another server can use this one's `persist`. */
+  /**
+   * Kills the server (SIGKILL), as a power failure would. The state remains until `close`, so that another server can
+   * use this one's `persist`.
+   */
   kill(): Promise<void>
 }
 
@@ -133,7 +145,7 @@ function signToken(identity: Identity, secret: string) {
   const { tenant = TENANT, user = USER, expiresIn = HOUR_SECONDS, scope, session, role } = identity
   const issued = Date.now() / 1000
   return (
-    // JSON leaves out what is undefined.
+    // JSON omits undefined values.
     new SignJWT({ tenant, scope, session, role })
       .setProtectedHeader({ alg: "HS256" })
       .setSubject(user)

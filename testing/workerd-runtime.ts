@@ -29,15 +29,15 @@ const HOST = "127.0.0.1"
 const WORKER = "cuecard"
 
 /**
- * Handles all fetches of the Worker and allows only loopback addresses, where the upstreams of a test listen. It runs in
- * workerd, so that streams and aborts behave as in production.
+ * Handles all fetches of the Worker and allows only loopback addresses, where the upstreams of a test listen. It runs
+ * in workerd, so that streams and aborts behave as in production.
  */
 const OUTBOUND = `export default {
   fetch(request) {
     const { hostname } = new URL(request.url)
     if (hostname === "localhost" || hostname === "[::1]" || /^127\\./.test(hostname)) return fetch(request)
     const refusal = "cuecard/testing has no network: " + hostname
-    // The Worker's own line about the failure has no address.
+    // The Worker's own log line about the failure doesn't contain the address.
     console.error(refusal)
     throw new Error(refusal)
   },
@@ -65,7 +65,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       miniflare.unsafeEvictDurableObject(WORKER, className, { name, webSockets: "hibernate" }),
     close,
     kill() {
-      // Dispose in the same tick, because Miniflare would restart workerd.
+      // Dispose in the same tick, because Miniflare would otherwise restart workerd.
       if (ended === null) child()?.kill("SIGKILL")
       return close()
     },

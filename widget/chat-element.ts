@@ -2,8 +2,8 @@
  * chat-element.ts: `<cuecard-chat>`, the entry that a site loads with one script tag.
  *
  * attributes, getToken → ELEMENT → shell (box, or button and panel) → conversation (app/, or a frame)
- * The module defines the element and leaves nothing else in the site: no global names, styles or cookies. Source: SPEC WG5 to
- * WG9, docs/widget.md.
+ * The module defines the element and leaves nothing else in the site: no global names, styles or cookies. Source: SPEC
+ * WG5 to WG9, docs/widget.md.
  */
 
 import {
@@ -100,10 +100,10 @@ class CuecardChat extends HTMLElement {
     this.#withView((view) => view.focus(), true)
   }
 
-  /** `isNeeded`: loads the conversation for this. */
+  /** Calls `use` with the conversation if it is loaded or being loaded. If `isNeeded` is true, loads it. */
   #withView(use: (view: WidgetView) => void, isNeeded = false): void {
     if (isNeeded && this.#shell !== null) this.#view ??= this.#loadView(this.#shell)
-    // A failure was reported when it happened.
+    // A failure has already been reported.
     this.#view?.then(use, () => {})
   }
 
@@ -112,7 +112,7 @@ class CuecardChat extends HTMLElement {
     if (view?.handleEscape() !== true) this.close()
   }
 
-  /** Several changes at once start the conversation only once. */
+  /** Restarts the conversation soon, and only once for several changes. */
   #planRestart(): void {
     if (this.#isRestartPlanned) return
     this.#isRestartPlanned = true

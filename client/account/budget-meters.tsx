@@ -1,6 +1,6 @@
 /**
- * budget-meters.tsx: shows in the user menu how much of each budget is left, or that the budgets could not be loaded. Shows
- * nothing if there are none. Source: SPEC BU13.
+ * budget-meters.tsx: shows in the user menu how much of each budget is left, or that the budgets could not be loaded.
+ * Shows nothing if there are none. Source: SPEC BU13.
  */
 
 import { useSignal } from "@preact/signals"
@@ -89,7 +89,7 @@ function BudgetMeter({ view }: { readonly view: BudgetView }): VNode {
 /** Returns null if the budgets can't be loaded; the rest of the menu works without them. */
 async function loadBudgets(): Promise<readonly BudgetView[] | null> {
   try {
-    // The page refreshes its list periodically, so the newest token is valid.
+    // The page reloads its session list periodically and renews the token as it does so, so the latest token is valid.
     const headers = { authorization: `Bearer ${tokenResponse.value?.token ?? ""}` }
     const response = await fetch("/v1/usage/me", { headers, signal: AbortSignal.timeout(LOAD_TIMEOUT_MS) })
     return (await parseBody(response, parseUserBudgets)).budgets

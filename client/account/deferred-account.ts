@@ -1,4 +1,4 @@
-/** deferred-account.ts: loads the code of the user menu, which the first view doesn't need. */
+/** deferred-account.ts: loads the code of the user menu, which isn't needed for the initial render. */
 
 import { deferModule } from "../ui/deferred-module.ts"
 

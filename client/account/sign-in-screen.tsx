@@ -56,7 +56,10 @@ function takeSignInError(): string | null {
   return signInErrorText[SIGN_IN_ERRORS.find((known) => known === code) ?? "internal"]
 }
 
-/** Accepts only a path on this site. Other tabs can't write this value, but an older version of the page may have. */
+/**
+ * Returns the stored URL if it is a path on this site, and otherwise "/". Other tabs can't write this value, but an
+ * older version of the page may have written something else.
+ */
 function readTarget(): string {
   try {
     const target = sessionStorage.getItem(TARGET_KEY) ?? ""
@@ -67,7 +70,7 @@ function readTarget(): string {
 }
 
 interface SignInScreenProps {
-  /** Why the last sign-in failed. */
+  /** Why the last sign-in failed; null if it didn't. */
   readonly error: string | null
   /** True if a user was signed in on this browser and their account still exists, so their drafts were kept. */
   readonly areDraftsKept: boolean
@@ -156,7 +159,7 @@ function useProviders(): ProvidersState {
   return { providers: providers.value, fault: fault.value, load: loadProviders }
 }
 
-/** Loads the providers. A deployment without sign-in has no such route, and so no providers. */
+/** Loads the providers. A deployment without sign-in doesn't have this route, so there are no providers. */
 async function fetchProviders(): Promise<SignInProviders> {
   const response = await fetch("/auth/providers", { signal: AbortSignal.timeout(PROVIDERS_TIMEOUT_MS) })
   if (response.status === 404) return { tenant: null, providers: [] }

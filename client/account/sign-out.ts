@@ -10,8 +10,8 @@ import { setUserAside } from "./switch-user.ts"
 const SIGN_OUT_TIMEOUT_MS = 15_000
 
 /**
- * Signs out here, or in all of the user's browsers, and then at the provider if the provider's registration says so. If
- * the server can't be reached or refuses, throws and changes nothing.
+ * Signs the user out of this browser or of all their browsers, and then of the provider if its registration says so.
+ * Throws and changes nothing if the server can't be reached or refuses the request.
  */
 export async function signOut(everywhere: boolean): Promise<void> {
   const request = createJsonRequest("POST", { everywhere })
@@ -21,8 +21,8 @@ export async function signOut(everywhere: boolean): Promise<void> {
 }
 
 /**
- * Removing the user from the storage makes the other tabs reload. The page is emptied because the browser may restore it
- * from its back/forward cache.
+ * Empties the page, sets the user's data aside, and opens the URL `next`. The page is emptied because the browser may
+ * restore it from its back/forward cache. The other tabs reload when the user is removed from the storage.
  */
 function leavePage(next: string): void {
   const root = document.getElementById("app")

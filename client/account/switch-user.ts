@@ -1,8 +1,8 @@
 /**
  * switch-user.ts: sets unsent messages aside when a user signs out, and restores them when the user signs in again.
  *
- * A known user's rows are stored under that user's prefix (net/user-storage.ts) and stay there. Rows stored before the page
- * knew its user get the prefix of the first user to sign in. Source: SPEC SP5.
+ * A known user's rows are stored under that user's prefix (net/user-storage.ts) and stay there. Rows stored before the
+ * page knew its user get the prefix of the first user to sign in. Source: SPEC SP5.
  */
 
 import { parseJson } from "../../shared/json.ts"
@@ -12,7 +12,10 @@ import { readStorageRows, USER_KEY, ASIDE_PREFIX, UNSENT_KEY, userPrefix, writeU
 /** Maximum number of rows kept for users other than the current one. Beyond it, the oldest rows are deleted. */
 const MAX_ASIDE_ROWS = 200
 
-/** Sets this user's rows aside. Afterwards the storage belongs to nobody, and the other tabs reload (watch-user.ts). */
+/**
+ * Sets this user's rows aside. Afterwards, the storage isn't assigned to any user, and the other tabs reload
+ * (watch-user.ts).
+ */
 export function setUserAside(storage: KeyValueStorage, user: string | null): void {
   claimRows(storage, user)
   limitRows(storage, null)
@@ -49,8 +52,8 @@ function readRowTime(value: string): number {
 }
 
 /**
- * Assigns the storage to another user. If the page shows the previous user's data, or the new user has rows that the page
- * doesn't show, the page reloads and the promise never settles.
+ * Assigns the storage to another user. If the page shows the previous user's data, or the new user has rows that the
+ * page doesn't show, the page reloads and the promise never settles.
  */
 export async function switchUser(
   storage: KeyValueStorage,
@@ -58,7 +61,8 @@ export async function switchUser(
   user: string | null,
   reload: () => void = () => location.reload(),
 ): Promise<void> {
-  // Tabs of an embedding product are not reloaded, because the product may show two users' pages side by side.
+  // Tabs of an embedding product are not reloaded, because the product may show the pages of two users at the same
+  // time.
   const hasRows = user !== null && readStorageRows(storage).some(([key]) => key.startsWith(userPrefix(user)))
   if (previous === null) claimRows(storage, user)
   limitRows(storage, user)
@@ -68,7 +72,10 @@ export async function switchUser(
   await new Promise<never>(() => {})
 }
 
-/** Deletes the old row first, so that even a full storage has room for the new one. */
+/**
+ * Moves a row to another key. Deletes the old row first, so that there is room for the new one even if the storage is
+ * full.
+ */
 function moveRow(storage: KeyValueStorage, from: string, to: string, value: string): void {
   removeRow(storage, from)
   try {

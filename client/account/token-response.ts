@@ -3,5 +3,5 @@
 import { signal } from "@preact/signals"
 import type { TokenResponse } from "../net/token-source.ts"
 
-/** Null until there is a token. */
+/** The latest token response; null until there is a token. */
 export const tokenResponse = signal<TokenResponse | null>(null)

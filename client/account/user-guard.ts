@@ -9,13 +9,14 @@ import type { KeyValueStorage } from "../net/outbox.ts"
 import { readUser, type TokenResponse } from "../net/token-source.ts"
 import { ASIDE_PREFIX, readStorageRows, UNSENT_KEY, type UserStorage, writeUser } from "../net/user-storage.ts"
 
-/** Whether no user of this browser has stored anything, so that nothing has to be set aside. */
+/** Whether this browser stores nothing for any user, which means that nothing has to be set aside. */
 function isUnused(storage: KeyValueStorage): boolean {
   return readStorageRows(storage).every(([key]) => !UNSENT_KEY.test(key) && !key.startsWith(ASIDE_PREFIX))
 }
 
 /**
- * Returns a function to call with every new token. Its promise never settles if the page has to reload for another user.
+ * Returns a function to call with every new token. Its promise never settles if the page has to reload for another
+ * user.
  */
 export function createUserGuard(
   storage: KeyValueStorage,

@@ -1,6 +1,6 @@
 /**
- * user-menu.tsx: the user's name at the bottom of the sidebar, and a panel with their role, a link to the admin page, and
- * sign-out. Source: SPEC SP3.
+ * user-menu.tsx: the user's name at the bottom of the sidebar, and a panel with their role, a link to the admin page,
+ * and sign-out. Source: SPEC SP3.
  */
 
 import { type Signal, useSignal } from "@preact/signals"
@@ -58,9 +58,9 @@ export function UserMenu(): VNode | null {
 }
 
 /**
- * Whether `user` has signed in and replaces this tab's user. Tabs share the sign-in, so this tab's next token will be the
- * new user's. An embedding product may show two users' pages side by side; if each reloaded because of the other, they
- * would reload forever.
+ * Whether `user` has signed in and replaces this tab's user. Tabs share the sign-in, so this tab's next token will be
+ * the new user's. An embedding product may show the pages of two users at the same time; if each page reloaded because
+ * of the other, they would reload forever.
  */
 function isSignInByAnotherUser(user: string): boolean {
   const response = tokenResponse.peek()
@@ -144,7 +144,7 @@ export function SignOutDialog({ onCancel }: { readonly onCancel: () => void }): 
 
 interface SignOutState {
   readonly isBusy: boolean
-  /** Why the sign-out failed. */
+  /** Why the sign-out failed; null if it hasn't. */
   readonly fault: string | null
   leave(everywhere: boolean): void
 }

@@ -8,8 +8,8 @@ import { USER_KEY } from "../net/user-storage.ts"
 import { openStorage } from "../ui/browser-storage.ts"
 
 /**
- * Watches until the returned function is called. `isOtherUser` says whether the page must reload when another tab has
- * stored this user.
+ * Starts watching, and returns a function that stops it. `isOtherUser` returns whether the page must reload when
+ * another tab stores the given user.
  */
 export function watchUser(isOtherUser: (user: string) => boolean): () => void {
   const onStorage = ({ key, newValue }: StorageEvent): void => {

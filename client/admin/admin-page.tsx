@@ -2,7 +2,7 @@
  * admin-page.tsx: the admin page: its header, its sections, and what is shown instead of them while loading, after an
  * error, or to a user who is not an administrator. Source: SPEC AD1.
  *
- * The URL hash names the section, so that the browser's history works.
+ * The URL hash names the section, so that the browser's back and forward buttons work.
  */
 
 import { type ReadonlySignal, useSignal, useSignalEffect } from "@preact/signals"
@@ -61,7 +61,7 @@ interface AdminPageProps {
   readonly api: AdminApi
   /** Null until the user is known. */
   readonly identity: ReadonlySignal<Identity | null>
-  /** Why the user could not be identified. */
+  /** Why the user could not be identified; null if there was no error. */
   readonly fault: ReadonlySignal<string | null>
 }
 
@@ -169,7 +169,7 @@ function Notice({ hold }: { readonly hold: RequestHold }): VNode {
     const timer = setTimeout(() => (notice.value = ""), NOTICE_DURATION_MS)
     return () => clearTimeout(timer)
   })
-  // While the page waits because of a rate limit, that is what the user needs to know.
+  // While the page waits because of a rate limit, the notice says so instead.
   const text = hold.text.value || notice.value
   return (
     <div class="notice" role="status">

@@ -40,7 +40,7 @@ export const parseUserPage = createParser<UserPage>({
   incomplete: isOptional(isBoolean),
 })
 
-/** Times are milliseconds since 1970. */
+/** An API key, without its secret. Times are in milliseconds since 1970. */
 export interface ApiKey {
   readonly id: string
   readonly name: string

@@ -17,12 +17,12 @@ export const notice: Signal<string> = signal("")
 export interface Loaded<T> {
   /** Null until the data has been loaded. */
   readonly value: T | null
-  /** The error text of the failed request. */
+  /** The error message of the failed request; null if the last request did not fail. */
   readonly fault: string | null
-  /** Reloads the data. The old value stays visible meanwhile. */
+  /** Reloads the data. The old value stays visible in the meantime. */
   reload(): Promise<void>
   set(value: T): void
-  /** Changes the newest data. Does nothing before data has been loaded. */
+  /** Applies a change to the latest data. Does nothing until data has been loaded. */
   change(change: (value: T) => T): void
 }
 
@@ -61,7 +61,7 @@ export function useLoaded<T>(load: () => Promise<T>, key = ""): Loaded<T> {
 export interface ActionState {
   readonly isRunning: boolean
   readonly fault: string | null
-  /** Runs an action unless one is running. Returns whether it succeeded. */
+  /** Runs the action unless another one is already running. Returns whether it succeeded. */
   run(action: () => Promise<void>): Promise<boolean>
 }
 

@@ -110,7 +110,7 @@ function AgentRow({ agent, onEdit, onRemove }: AgentRowProps): VNode {
           {agentsText.edit}
         </button>
         {name !== GENERAL_AGENT_NAME && (
-          <button type="button" class="grave-text" onClick={onRemove}>
+          <button type="button" class="danger-text" onClick={onRemove}>
             {adminText.remove}
           </button>
         )}
@@ -190,7 +190,7 @@ interface ListProps {
   readonly onChange: (part: Partial<Agent>) => void
 }
 
-/** The built-in tools and the tenant's webhook tools. */
+/** The tools that the agent can use, among the built-in tools and the tenant's webhook tools. */
 function ToolList({ api, known, value, onChange }: ListProps & { readonly known: readonly string[] }): VNode {
   const own = useLoaded(() => api.get(TOOLS_PATH, parseToolNames))
   const names = mergeNames(known, own.value?.tools.map(({ name }) => name) ?? [])
@@ -219,7 +219,7 @@ function ServerList({ api, value, onChange }: ListProps): VNode | null {
   )
 }
 
-/** A chosen name stays one of the options, even if it isn't in the loaded list. */
+/** Merges the lists. A chosen name remains an option even if it isn't in the loaded list. */
 function mergeNames(known: readonly string[], chosen: readonly string[]): readonly string[] {
   return [...new Set([...known, ...chosen])]
 }

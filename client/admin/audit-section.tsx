@@ -29,7 +29,7 @@ export function AuditSection({ api, identity }: AdminContext): VNode {
   const showOlder = async (): Promise<void> => {
     const filtered = filter.peek()
     const next = await loadEntries(api, filtered, page.value?.next ?? null)
-    // The user may have chosen another filter meanwhile.
+    // The user may have chosen another filter in the meantime.
     if (filter.peek() === filtered) page.set({ ...next, entries: [...entries, ...next.entries] })
   }
   return (
@@ -54,7 +54,9 @@ export function AuditSection({ api, identity }: AdminContext): VNode {
   )
 }
 
-/** Loads a page of entries. With a filter, a page can be empty although older pages have matches; it is then skipped. */
+/**
+ * Loads a page of entries. With a filter, a page can be empty although older pages have matches; it is then skipped.
+ */
 async function loadEntries(api: AdminApi, { action, actor }: Filter, before: number | null): Promise<AuditPage> {
   let cursor = before
   for (let count = 1; ; count++) {
@@ -145,7 +147,7 @@ function AuditTools({ api, tenant }: AuditToolsProps): VNode {
       <p role="status" class={isBroken.value ? "fault" : undefined}>
         {verify.fault === null ? result.value : ""}
       </p>
-      {/* Beside the status, so that the counter isn't announced again and again. */}
+      {/* Outside the status, so that screen readers don't announce every change of the counter. */}
       {verify.isRunning && checked.value > 0 && <p>{auditText.checked(checked.value)}</p>}
       <FaultText text={verify.fault ?? download.fault} />
     </div>
@@ -204,7 +206,7 @@ export function formatDetails(details: object): string {
     .join(" · ")
 }
 
-/** Lists are stored as comma-separated text. */
+/** Formats a value. The log stores a list as comma-separated text, so a space is added after each comma. */
 function formatValue(value: unknown): string {
   return String(value).replaceAll(/,(?=\S)/g, ", ")
 }

@@ -1,4 +1,7 @@
-/** confirm-dialog.tsx: dialogs that ask for confirmation, some by having the user type a given text, and a dialog with a form. */
+/**
+ * confirm-dialog.tsx: a dialog that asks for confirmation, which may require the user to type a given text; a dialog
+ * that confirms a deletion; and a dialog with a form.
+ */
 
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"
@@ -17,7 +20,7 @@ interface ConfirmDialogProps {
   /** The text of the button that closes the dialog; “Cancel” by default. */
   readonly cancel?: string
   /** True if the change can't be undone. */
-  readonly isGrave?: boolean
+  readonly isDestructive?: boolean
   readonly children?: ComponentChildren
   readonly onConfirm: () => Promise<void>
   /** Called when the dialog closes, with or without a change. */
@@ -25,7 +28,7 @@ interface ConfirmDialogProps {
 }
 
 export function ConfirmDialog(props: ConfirmDialogProps): VNode {
-  const { title, text, typed, confirm, cancel = adminText.cancel, isGrave, children, onConfirm, onClose } = props
+  const { title, text, typed, confirm, cancel = adminText.cancel, isDestructive, children, onConfirm, onClose } = props
   const entered = useSignal("")
   const action = useAction()
   const isReady = typed === undefined || entered.value === typed.value
@@ -50,7 +53,11 @@ export function ConfirmDialog(props: ConfirmDialogProps): VNode {
           <button type="button" data-first={typed === undefined ? "" : undefined} onClick={onClose}>
             {cancel}
           </button>
-          <button type="submit" class={isGrave === true ? "grave" : "firm"} disabled={!isReady || action.isRunning}>
+          <button
+            type="submit"
+            class={isDestructive === true ? "grave" : "firm"}
+            disabled={!isReady || action.isRunning}
+          >
             {action.isRunning ? adminText.saving : confirm}
           </button>
         </p>
@@ -81,7 +88,7 @@ export function RemoveDialog({ api, path, name, text, list, onClose }: RemoveDia
       title={text.removeTitle(name)}
       text={text.removeText}
       confirm={text.confirmRemove}
-      isGrave
+      isDestructive
       onClose={onClose}
       onConfirm={async () => {
         await api.sendAction("DELETE", pathOf(path, name))

@@ -1,4 +1,7 @@
-/** form-fields.tsx: small components shared by the sections: labelled fields, error texts, the loading note, and times. */
+/**
+ * form-fields.tsx: small components shared by the sections: labelled fields, error messages, the loading note, and
+ * times.
+ */
 
 import type { ComponentChildren, VNode } from "preact"
 import { useId } from "preact/hooks"
@@ -20,7 +23,7 @@ interface TextFieldProps extends FieldProps {
   readonly isRequired?: boolean
   readonly isReadOnly?: boolean
   readonly maxLength?: number
-  /** Whether the field gets the focus when its dialog opens. */
+  /** Whether the field receives focus when its dialog opens. */
   readonly isFirst?: boolean
 }
 
@@ -135,7 +138,7 @@ export function CheckList<T extends string>({ label, options, texts, value, onCh
             type="checkbox"
             checked={value.includes(option)}
             onChange={({ currentTarget }) =>
-              onChange(options.filter((one) => (one === option ? currentTarget.checked : value.includes(one))))
+              onChange(options.filter((known) => (known === option ? currentTarget.checked : value.includes(known))))
             }
           />
           <span>{texts?.[option] ?? option}</span>
@@ -145,7 +148,7 @@ export function CheckList<T extends string>({ label, options, texts, value, onCh
   )
 }
 
-/** Returns a text for each role: its name and description. */
+/** Returns a label for each role: its name and description. */
 export function roleTexts(options: readonly RoleName[]): Readonly<Partial<Record<RoleName, string>>> {
   return Object.fromEntries(options.map((role) => [role, `${adminText.role[role]}: ${adminText.roleHint[role]}`]))
 }

@@ -1,4 +1,4 @@
-/** row-list.tsx: a section's lead, its button that adds a row, and its rows. */
+/** row-list.tsx: a section's introduction, the button that adds a row, and the rows. */
 
 import type { VNode } from "preact"
 import type { Loaded } from "./admin-state.ts"
@@ -12,7 +12,7 @@ interface RowListProps<Row> {
   /** Undefined until the list has been loaded. */
   readonly rows: readonly Row[] | undefined
   readonly onAdd: () => void
-  /** Shows a row, as a list item with a key. */
+  /** Renders a row as a list item with a key. */
   readonly children: (row: Row) => VNode
 }
 

@@ -1,6 +1,6 @@
 /**
- * settings-section.tsx: the origins and media hosts that the tenant allows, the sites of its widget, and what is added to
- * answers. Source: SPEC AD5, AD22.
+ * settings-section.tsx: the origins and media hosts that the tenant allows, the sites of its widget, and what is added
+ * to answers. Source: SPEC AD5, AD22.
  */
 
 import { type Signal, useSignal } from "@preact/signals"
@@ -19,7 +19,7 @@ const SWITCHES = ["follow_ups", "show_cost"] as const
 
 type Switch = (typeof SWITCHES)[number]
 
-/** What the form contains. The lists have an entry per line. */
+/** What the form contains. Each list has one entry per line. */
 interface Entry {
   readonly embed_origins: string
   readonly media_hosts: string
@@ -125,7 +125,7 @@ function toEntry(settings: PageSettings | null): Entry {
   }
 }
 
-/** Without `titles`, the deployment decides. */
+/** Converts the form to a request body. If `titles` is absent, the deployment's setting applies. */
 function toBody({ titles, switches, ...lists }: Entry): object {
   const chosen = titles === "server" ? {} : { titles: titles === "on" }
   return {

@@ -23,7 +23,7 @@ import { Detail, FaultText, Pending, SelectField, TextField, Time } from "./form
 const USERS_PATH = "/v1/users"
 /** The pause after a keystroke before the search is sent, in milliseconds. */
 const SEARCH_DELAY_MS = 250
-/** Maximum number of pages without a result that are skipped, before the administrator decides whether to search on. */
+/** Maximum number of pages without results that are skipped before the administrator has to continue the search. */
 const MAX_EMPTY_PAGES = 5
 /** Maximum number of users whose erasure is polled at the same time. The others are polled once these are erased. */
 const MAX_FOLLOWED_ERASURES = 5
@@ -43,13 +43,13 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
   const users = page.value?.users ?? []
   const replaceUser = (user: UserSummary): void =>
     page.change(({ users: listed, ...rest }) => ({
-      users: listed.map((one) => (one.id === user.id ? user : one)),
+      users: listed.map((known) => (known.id === user.id ? user : known)),
       ...rest,
     }))
   const showMore = async (): Promise<void> => {
     const text = searched.peek()
     const next = await loadPage(page.value?.next ?? "")
-    // The administrator may have searched for something else meanwhile.
+    // The administrator may have searched for something else in the meantime.
     if (searched.peek() === text) page.change(({ users: listed }) => ({ ...next, users: [...listed, ...next.users] }))
   }
   useErasures(api, page)
@@ -87,7 +87,7 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
   )
 }
 
-/** Removes users from the list when they are erased. */
+/** Removes users from the list once they have been erased. */
 function useErasures(api: AdminApi, page: Loaded<UserPage>): void {
   const erasing = (page.value?.users ?? []).filter(({ status }) => status === "erasing").slice(0, MAX_FOLLOWED_ERASURES)
   // Only these users are requested, because reloading the list would drop the pages that were added to it.
@@ -102,7 +102,10 @@ function useErasures(api: AdminApi, page: Loaded<UserPage>): void {
   })
 }
 
-/** Loads the page after `after`, or the next page with a result: a page of a search can be empty. */
+/**
+ * Loads the page after `after`. Skips up to MAX_EMPTY_PAGES pages without results, because a page of search results can
+ * be empty.
+ */
 async function loadUsers(api: AdminApi, q: string, after: string): Promise<UserPage> {
   let cursor = after
   for (let count = 1; ; count++) {
@@ -113,7 +116,7 @@ async function loadUsers(api: AdminApi, q: string, after: string): Promise<UserP
   }
 }
 
-/** Returns those of these users who no longer exist. A user whose state can't be read is requested again later. */
+/** Returns the users who no longer exist. A user whose state can't be read is requested again later. */
 async function findErased(api: AdminApi, users: readonly UserSummary[]): Promise<readonly UserSummary[]> {
   const isGone = async ({ id }: UserSummary): Promise<boolean> => {
     try {
@@ -127,7 +130,7 @@ async function findErased(api: AdminApi, users: readonly UserSummary[]): Promise
   return users.filter((_user, at) => gone[at] === true)
 }
 
-/** Searches shortly after the last keystroke. */
+/** The search field, which searches shortly after the last keystroke. */
 function UserSearch({ onSearch }: { readonly onSearch: (text: string) => void }): VNode {
   const typed = useSignal("")
   const timer = useSignal(0)
@@ -191,7 +194,7 @@ function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode 
           </button>
         )}
         {user.status !== "erasing" && (
-          <button type="button" class="grave-text" onClick={() => onAsk("erase")}>
+          <button type="button" class="danger-text" onClick={() => onAsk("erase")}>
             {usersText.erase}
           </button>
         )}
@@ -201,7 +204,7 @@ function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode 
 }
 
 interface RoleChoiceProps extends AdminContext, Pick<UserRowProps, "user" | "onChange"> {
-  /** The action that the row's buttons share. The row shows its fault. */
+  /** The action shared by the row's buttons. If it fails, the row shows the error. */
   readonly action: ActionState
 }
 
@@ -270,7 +273,7 @@ function UserDialog({ api, change: { user, kind }, onChange, onClose }: UserDial
       text={`${usersText.eraseText} ${usersText.eraseBackups}`}
       typed={{ label: usersText.typeId(user.id), value: user.id }}
       confirm={usersText.confirmErase}
-      isGrave
+      isDestructive
       onClose={onClose}
       onConfirm={async () => {
         await api.sendAction("DELETE", pathOf(USERS_PATH, user.id))

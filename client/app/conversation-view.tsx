@@ -80,13 +80,13 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
   )
 }
 
-/** Whether the conversation has no message yet, and one can be written. */
+/** Whether the conversation has no messages yet, and the user can write one. */
 function useIsEmpty({ store, outbox, isLoaded, isReadOnly }: SessionController): boolean {
   const hasMessage = store.messageIds.value.length > 0 || outbox.entries.value.length > 0
   return isLoaded.value && !isReadOnly.value && !hasMessage
 }
 
-/** Whether a conversation that doesn't exist is open, so that nothing else is shown. */
+/** Whether the open conversation doesn't exist. In that case, nothing else is shown. */
 function useIsMissing({ link, outbox, isLoaded }: SessionController): boolean {
   return link.value === "gone" && !isLoaded.value && outbox.entries.value.length === 0
 }
@@ -195,7 +195,7 @@ function ConversationComposer({ controller, host, onSend, onFiles }: Conversatio
   const isStopRequested = activeTurn !== null && commands.pending.value.get(activeTurn.id)?.command.type === "cancel"
   const onStop = (): void => {
     controller.stopAnswer()
-    // The button disappears.
+    // The stop button disappears, so the focus moves to the composer.
     focusRequests.value++
   }
   return (
@@ -212,8 +212,9 @@ function ConversationComposer({ controller, host, onSend, onFiles }: Conversatio
 }
 
 /**
- * Returns a quote of the message being replied to; null if there is none, or while the message or code isn't loaded. The
- * quote stays when its message is dropped, far from the messages that are shown.
+ * Returns a quote of the message being replied to; null if there is none, or while the message or code isn't loaded.
+ * The quote is kept even after the page has dropped its message, which it does when the message is far from those
+ * shown.
  */
 function useReplyQuote({ store, draft }: SessionController): Quote | null {
   const known = useMemo(() => new Map<string, string>(), [store])

@@ -1,6 +1,6 @@
 /**
- * header-menu.tsx: the menu of the open conversation in the header (rename, share, organise, export, delete), and the field that
- * replaces the title while it is edited. Loaded when the menu is first opened. Source: SPEC VD4, LB21.
+ * header-menu.tsx: the menu of the open conversation in the header (rename, share, organise, export, delete), and the
+ * field that replaces the title while it is edited. Loaded when the menu is first opened. Source: SPEC VD4, LB21.
  */
 
 import { type Signal, useSignal } from "@preact/signals"
@@ -80,7 +80,7 @@ function listCommands({ router, id, isRenaming }: HeaderMenuProps, dialog: Signa
   }))
   const find = { label: searchText.commands.findInConversation, onSelect: openFindBar }
   if (router.isReadOnly.value || isShared(id)) return [find, ...exports]
-  // A session that no list contains, such as a temporary one, can't be restored.
+  // A session that isn't in any list, such as a temporary one, can't be restored after its deletion.
   const isInArchive = isArchived(router.sessionList, id)
   const canRestore = isInArchive || router.sessionList.findSession(id) !== null
   const erasure = canRestore
@@ -121,11 +121,11 @@ interface TitleFieldProps {
   readonly onDone: () => void
 }
 
-/** Replaces the title in the header. */
+/** The field that replaces the title in the header while the title is edited. */
 export function TitleField({ router: { sessionList }, id, onDone }: TitleFieldProps): VNode {
   const finish = (title: string | null, byKeyboard: boolean): void => {
     onDone()
-    // The field disappears.
+    // The field disappears, so the focus moves to the composer.
     if (byKeyboard) focusRequests.value++
     if (title === null) return
     retitleArchived(sessionList, id, title)

@@ -1,5 +1,6 @@
 /**
- * link-status.tsx: the connection status, shown above the composer unless the connection is live. Source: SPEC PG29, PG79, PG89.
+ * link-status.tsx: the connection status, shown above the composer unless the connection is live. Source: SPEC PG29,
+ * PG79, PG89.
  */
 
 import type { VNode } from "preact"
@@ -32,7 +33,7 @@ export function LinkStatus({ link, hold, isOnline, wasLoaded, wasLive, onRetry }
   }
   if (!isOnline) return <OfflineStatus onRetry={onRetry} />
   if (missingModules.value > 0) return <MissingCodeStatus />
-  // A server that limits requests has said how long to wait, so there is no button.
+  // A server that rate-limits requests says how long to wait, so there is no button.
   if (link === "live" || hold.text.value !== "") return <HoldStatus hold={hold} />
   const text = wasLive ? connectionText.reconnecting : connectionText.connecting
   return <QuietStatus text={text} onRetry={link === "waiting" ? onRetry : undefined} />
@@ -49,7 +50,9 @@ function ReloadStatus({ text }: { readonly text: string }): VNode {
   )
 }
 
-/** Says that code couldn't be loaded. The server failed, or a newer version has replaced the files of this one. */
+/**
+ * Says that code couldn't be loaded. Either the server failed, or a newer version has replaced this version's files.
+ */
 export function MissingCodeStatus(): VNode {
   return <ReloadStatus text={connectionText.codeMissing} />
 }
@@ -58,7 +61,7 @@ export function OfflineStatus({ onRetry }: Pick<LinkStatusProps, "onRetry">): VN
   return <QuietStatus text={connectionText.offline} onRetry={onRetry} />
 }
 
-/** Says that the page is waiting because the server is rate limiting it. Source: SPEC LI6. */
+/** Says that the page is waiting because the server is rate-limiting it. Source: SPEC LI6. */
 export function HoldStatus({ hold }: Pick<LinkStatusProps, "hold">): VNode | null {
   return hold.text.value === "" ? null : <QuietStatus text={hold.text.value} />
 }

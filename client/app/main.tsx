@@ -81,10 +81,10 @@ declare global {
   var cuecard: { readonly getToken: () => Promise<string> } | undefined
 }
 
-/** The rest of the code is loaded after this time even if the conversation is still loading, in milliseconds. */
+/** How long the loading of the remaining code waits for the open conversation, in milliseconds. */
 const MAX_REST_DELAY_MS = 2_000
 
-/** How long the page uses responses that were requested before its scripts, in milliseconds. */
+/** How long the page may use responses that were requested before its scripts had loaded, in milliseconds. */
 const MAX_EARLY_MS = 15_000
 
 /** Delay before a hidden tab renders, in milliseconds. Hidden tabs have no animation frames. */
@@ -111,7 +111,7 @@ const environment = createEnvironment({
 })
 
 const { isReadOnly, loadSettings } = environment
-// If the page's URL doesn't name a tenant, only the user's token does.
+// If the page's URL doesn't name a tenant, the page learns its tenant, and so its theme, only from the user's token.
 environment.settings.subscribe(({ theme }) => {
   if (theme !== undefined && globalThis.cuecardTheme === undefined)
     void import("../ui/preferences/show-theme.ts").then(({ showTheme }) =>
@@ -166,7 +166,7 @@ addEventListener("online", () => {
   router.checkConnections()
 })
 addEventListener("storage", (event) => router.handleStorageEvent(event))
-// Later, the early responses would be outdated.
+// After this time, the early responses would be outdated.
 setTimeout(() => {
   globalThis.earlyResponses = undefined
 }, MAX_EARLY_MS)
@@ -206,7 +206,7 @@ void router.sessionList.refresh().then(() => router.sessionList.startPolling())
 loadSettings()
 const root = document.getElementById("app")
 
-/** Code that the first view doesn't need would delay an open conversation, so it is loaded afterwards. */
+/** Waits until the open conversation is shown. Loading code that the initial render doesn't need would delay it. */
 async function waitForConversation(): Promise<void> {
   const controller = router.controller.peek()
   const loaded = new Promise<void>((resolve) => {
@@ -216,7 +216,7 @@ async function waitForConversation(): Promise<void> {
     })
   })
   await Promise.race([loaded, new Promise((resolve) => setTimeout(resolve, MAX_REST_DELAY_MS))])
-  // After the next paint.
+  // Waits for the next paint.
   await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
 }
 
@@ -228,7 +228,7 @@ void waitForConversation().then(() => {
   void userMenu.load()
   void composerTools.load()
   void searchTools.load()
-  // If these fail, the next visit or use tries again.
+  // If one of these fails, it is tried again on the next visit or use.
   import("./register-service-worker.ts").then(({ registerServiceWorker }) => registerServiceWorker()).catch(() => {})
   router.loadUploads().catch(() => {})
 })

@@ -1,4 +1,6 @@
-/** notice.tsx: the notice bar. A notice stays until the user dismisses it or, unless it is sticky, for a few seconds. */
+/**
+ * notice.tsx: the notice bar. A notice stays until the user dismisses it or, unless it is sticky, for a few seconds.
+ */
 
 import { useSignalEffect } from "@preact/signals"
 import type { VNode } from "preact"

@@ -1,6 +1,6 @@
 /**
- * register-service-worker.ts: registers the service worker, if the server's HTML says so, and tells it which scripts and styles
- * the page loads. Source: SPEC SW1, SW2, SW7.
+ * register-service-worker.ts: registers the service worker, if the server's HTML says so, and tells it which scripts
+ * and styles the page loads. Source: SPEC SW1, SW2, SW7.
  */
 
 import { CACHE_PREFIX, isFilePath, type LoadedFiles } from "../service-worker/loaded-files.ts"
@@ -20,8 +20,8 @@ interface TrustedTypes {
 }
 
 /**
- * Removes the worker if the server has turned it off. Does nothing in a browser without service workers, or over plain
- * HTTP.
+ * Registers the worker, or removes it if the server has turned it off. Does nothing in a browser without service
+ * workers, or over plain HTTP.
  */
 export async function registerServiceWorker(): Promise<void> {
   const { serviceWorker } = navigator as { readonly serviceWorker?: ServiceWorkerContainer }

@@ -1,6 +1,6 @@
 /**
- * top-bar.tsx: the header: the title of the open conversation and its menu. On narrow screens also the drawer button and a
- * link that starts a new conversation. Source: SPEC PG78, VD4.
+ * top-bar.tsx: the header: the title of the open conversation and its menu. On narrow screens, it also has the drawer
+ * button and a link that starts a new conversation. Source: SPEC PG78, VD4.
  */
 
 import { type Signal, useSignal } from "@preact/signals"
@@ -25,7 +25,10 @@ export function formatHeading({ title, isAgentSession, askingAgent }: SessionHea
   return askingAgent === null ? appText.agentConversation : appText.askedBy(askingAgent)
 }
 
-/** The page's heading, for screen readers. While a title is edited, and above a new conversation on desktop, the bar has no heading. SPEC AX4. */
+/**
+ * The page's heading for screen readers. It isn't part of the top bar, which shows no title while the title is edited
+ * or, on a desktop screen, above a new conversation. SPEC AX4.
+ */
 export function PageHeading({ router }: Pick<TopBarProps, "router">): VNode {
   return <h1 class="visually-hidden">{formatHeading(router.heading.value) || appText.name}</h1>
 }

@@ -1,4 +1,7 @@
-/** welcome-screen.tsx: the heading of an empty conversation, and below the composer the examples that a click sends. */
+/**
+ * welcome-screen.tsx: the heading of an empty conversation, and the example messages below the composer. A click on an
+ * example sends it.
+ */
 
 import type { ComponentChildren, VNode } from "preact"
 import { focusRequests } from "../ui/focus.ts"

@@ -1,5 +1,5 @@
 /**
- * app-bridge.ts: the messages between the page and an MCP App (JSON-RPC 2.0, MCP Apps of 2026-01-26). Pure.
+ * app-bridge.ts: the messages between the page and an MCP App (JSON-RPC 2.0, MCP Apps version 2026-01-26). Pure.
  *
  * An app is untrusted. Every message is checked and bounded, and the user or the server decides about every request
  * from the app. Source: SPEC MA5 to MA8.
@@ -19,7 +19,7 @@ export type AppRequest =
 export interface AppHost {
   /** Sends a message to the app. */
   post(message: JsonObject): void
-  /** Asks the user. Resolves with true when the user has allowed it. */
+  /** Asks the user. Resolves with true if the user allows the request. */
   ask(request: AppRequest): Promise<boolean>
   /** Calls a tool of the app's server. Resolves with null if the user has to allow the call. Rejects if it fails. */
   callTool(tool: string, args: JsonObject, allowed: boolean): Promise<JsonObject | null>
@@ -44,10 +44,10 @@ const MAX_TEXT_CHARS = 64 * 1024
 const MAX_DEPTH = 32
 const MAX_URL_CHARS = 2_048
 const MAX_MESSAGE_CHARS = 4_000
-/** Heights of an app, in CSS pixels. */
+/** The smallest and the largest height of an app, in CSS pixels. */
 export const MIN_APP_HEIGHT = 60
 export const MAX_APP_HEIGHT = 900
-/** After this many refusals the user is not asked again. */
+/** After this many refusals, the user is not asked again. */
 const MAX_REFUSALS = 3
 /** Maximum number of tool calls by an app per minute. */
 const MAX_CALLS = 30
@@ -57,7 +57,7 @@ const PARAMS_INVALID = -32_602
 const REFUSED = -32_000
 const TOOL_NAME = /^[\w./-]{1,128}$/
 
-/** An error of JSON-RPC. Its text is for the app's developer. */
+/** A JSON-RPC error. Its message is for the app's developer. */
 class AppError extends Error {
   readonly code: number
   constructor(code: number, text: string) {
@@ -193,7 +193,7 @@ function isMessageId(id: unknown): id is string | number {
   return typeof id === "number" || (typeof id === "string" && id.length <= 200)
 }
 
-/** Only https: other schemes could start programs. */
+/** Returns the URL of a link. Only https is allowed, because other schemes could start programs. */
 function readUrl({ url }: JsonObject): string {
   if (typeof url !== "string" || url.length > MAX_URL_CHARS || !URL.canParse(url))
     throw new AppError(PARAMS_INVALID, "Invalid params")
@@ -206,13 +206,13 @@ function readMessage({ role, content }: JsonObject): string {
   const blocks = Array.isArray(content) ? content : []
   const texts = blocks.map((block: unknown) => (isJsonObject(block) && block["type"] === "text" ? block["text"] : null))
   const text = removeInvisible(texts.join("\n")).trim()
-  const isText = texts.every((one) => typeof one === "string")
+  const isText = texts.every((item) => typeof item === "string")
   if (role !== "user" || !isText || text === "" || text.length > MAX_MESSAGE_CHARS)
     throw new AppError(PARAMS_INVALID, "Invalid params")
   return text
 }
 
-/** The user must see all of what a model will read. Line endings are kept. */
+/** Removes invisible characters, because the user must see everything that a model will read. Line endings are kept. */
 function removeInvisible(text: string): string {
   return text.replace(INVISIBLE_CHARS, (character) => (character === "\n" ? "\n" : ""))
 }
@@ -223,8 +223,8 @@ function parseArgs(args: string): JsonObject {
 }
 
 /**
- * Returns the stored result of the call in the protocol's format. If the page has only a part of the result, that part
- * is passed as text.
+ * Returns the stored result of the call in the protocol's format. If the page has only part of the result, that part is
+ * passed as text.
  */
 function resultToContent(result: string): JsonObject {
   const value = parseJson(result)

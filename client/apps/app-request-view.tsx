@@ -12,7 +12,7 @@ import { toolText } from "../words/parts/call-text.ts"
 import { mcpAppText } from "../words/parts/mcp-app-text.ts"
 import type { AppRequest, JsonObject } from "./app-bridge.ts"
 
-/** How long the buttons ignore clicks, in milliseconds. */
+/** How long the buttons ignore clicks at first, in milliseconds. */
 const GUARD_MS = 500
 
 interface AppRequestViewProps {
@@ -33,7 +33,7 @@ export function AppRequestView({ request, onAnswer }: AppRequestViewProps): VNod
   return (
     <fieldset class="ask" aria-label={question}>
       <p role="alert">{question}</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text must be scrollable with the keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long text must be scrollable with the keyboard. */}
       <pre dir="auto" tabIndex={0}>
         {target}
       </pre>
@@ -53,7 +53,7 @@ export function AppRequestView({ request, onAnswer }: AppRequestViewProps): VNod
   )
 }
 
-/** `target` is the unchanged text that the user is asked to approve. */
+/** Returns the question to the user. `target` is what the user is asked to approve. */
 function describeRequest(request: AppRequest): { readonly question: string; readonly target: string } {
   switch (request.kind) {
     case "link":
@@ -65,7 +65,7 @@ function describeRequest(request: AppRequest): { readonly question: string; read
   }
 }
 
-/** Shows invisible characters as their code points, because some of them reverse the text around them. */
+/** Shows invisible characters as their code points, because some invisible characters reverse the text around them. */
 function formatArgs(args: JsonObject): string {
   return JSON.stringify(args, null, 2).replace(INVISIBLE_CHARS, (character) =>
     character === "\n" ? "\n" : `\\u{${character.codePointAt(0)?.toString(16)}}`,

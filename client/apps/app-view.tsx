@@ -1,9 +1,9 @@
 /**
  * app-view.tsx: the MCP App of a tool call: its frame, and its requests to the user.
  *
- * The frame contains our own document, which relays messages between the page and the app (worker/routes/media/app-frame.ts).
- * Only messages from the frame's own window are read. In a conversation that the user can't change, the app is shown but
- * can't do anything. SPEC MA5 to MA8.
+ * The frame contains our own document, which relays messages between the page and the app
+ * (worker/routes/media/app-frame.ts). Only messages from the frame's own window are read. In a conversation that the
+ * user can't change, the app is shown but can't do anything. SPEC MA5 to MA8.
  */
 
 import type { RefObject, VNode } from "preact"
@@ -41,7 +41,7 @@ interface AppViewProps {
 /** Why an app was removed. A click loads it again. */
 type Pause = "capturedTyping" | "floodedPage"
 
-/** A request from the app, and what to call with the user's answer. */
+/** A request from the app, and the function to call with the user's answer. */
 interface OpenRequest {
   readonly request: AppRequest
   readonly answer: (isAllowed: boolean) => void
@@ -54,7 +54,7 @@ export function AppView(props: AppViewProps): VNode {
   // Server names contain no underscores.
   const name = mcpAppText.app(call.name.split("_", 1)[0] ?? "")
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset has no full screen, and a section would be one of many landmarks.
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset can't be shown in full screen, and a section would be one of many landmarks.
     <div class="canvas" role="group" data-segment="app" ref={sectionRef} aria-label={name}>
       <header>
         <MediaIcon name="canvas" />
@@ -115,7 +115,10 @@ interface AppFrameProps extends AppBodyProps {
   readonly onPause: (reason: Pause) => void
 }
 
-/** Messages that an app sends directly to the page instead of to our document in its frame. None of them is needed. */
+/**
+ * Maximum number of messages that an app may send directly to the page instead of to our document in its frame. No app
+ * needs to send any.
+ */
 const MAX_STRAY_MESSAGES = 100
 
 function AppFrame(props: AppFrameProps): VNode {
@@ -143,7 +146,7 @@ function AppFrame(props: AppFrameProps): VNode {
   return <iframe ref={frameRef} title={name} sandbox="allow-scripts" referrerpolicy="no-referrer" src={href} />
 }
 
-/** Tells the app about changes of the theme and the language. */
+/** Tells the app about changes to the theme and the language. */
 function useContextUpdates(bridge: AppBridge): void {
   useEffect(() => {
     const update = (): void => bridge.updateContext()
@@ -161,7 +164,8 @@ function createBridge(props: AppFrameProps, frameRef: RefObject<HTMLIFrameElemen
   const { call, url, api, requests, onRequest, onHeight } = props
   const host = {
     post(message: JsonObject): void {
-      // A sandboxed frame has an opaque origin, which can't be named as the target. Only our own document can be in it.
+      // A sandboxed frame has an opaque origin, which can't be named as the target. Only our own document can be in the
+      // frame.
       frameRef.current?.contentWindow?.postMessage({ type: "cuecard:app", message }, "*")
     },
     ask: (request: AppRequest) =>

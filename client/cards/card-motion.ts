@@ -1,8 +1,8 @@
 /**
  * card-motion.ts: a card's entrance animation, which plays once.
  *
- * It uses the Web Animations API and leaves no styles behind, so the page looks the same as after a reload. Nothing moves
- * if the user prefers reduced motion or the tab is hidden. SPEC CA4, CA5.
+ * The animation uses the Web Animations API and leaves no styles behind, so the page looks the same as after a reload.
+ * Nothing moves if the user prefers reduced motion or the tab is hidden. SPEC CA4, CA5.
  */
 
 import type { RefObject } from "preact"

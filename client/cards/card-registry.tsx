@@ -1,7 +1,8 @@
 /**
  * card-registry.tsx: chooses the card for a tool's payload. A result without a card shows its synthesis as text.
  *
- * To add a card, write a parser in shared/card/ and a module here, and add it to CARD_MODULES. SPEC CA3.
+ * To add a card, write a parser in shared/card/ and a module in this folder, and add the module to CARD_MODULES. SPEC
+ * CA3.
  */
 
 import type { ReadonlySignal } from "@preact/signals"
@@ -16,12 +17,12 @@ export interface CardContent {
   readonly payload: Json
   /** The model's text about the payload, in Markdown. */
   readonly synthesis: string
-  /** The version of the tenant's card that shows the payload. Absent: the page itself has a card for the tool. */
+  /** The version of the card that shows the payload. Absent if a built-in card of the page shows it. */
   readonly view?: string | undefined
-  /** The call whose result the card shows, and what its buttons need. Absent: they do nothing. */
+  /** The call whose result the card shows, and what the card's buttons need. If absent, the buttons do nothing. */
   readonly callId?: string | undefined
   readonly host?: CardActionHost | null
-  /** True if the card arrived while the page was open. Only such cards are animated. */
+  /** Whether the card arrived while the page was open. Only such cards are animated. */
   readonly isFresh: boolean
 }
 
@@ -42,7 +43,7 @@ interface CardModule {
   renderCard(content: CardContent, text: VNode | null): VNode | null
 }
 
-/** By tool name. The code of a card is loaded on first use. Until then, a frame shows the card's text. */
+/** The built-in cards by tool name. A card's code is loaded on first use. Until then, a frame shows the card's text. */
 const CARD_MODULES: ReadonlyMap<string, DeferredModule<CardModule>> = new Map([
   ["weather", deferModule<CardModule>(() => import("./weather-card.tsx"))],
   ["chart", deferModule<CardModule>(() => import("./chart/chart-card.tsx"))],
@@ -51,12 +52,12 @@ const CARD_MODULES: ReadonlyMap<string, DeferredModule<CardModule>> = new Map([
 /** Draws the cards that tenants define. */
 const TENANT_CARDS = deferModule<CardModule>(() => import("./view/view-card.tsx"))
 
-/** `web_search_1` → `web_search` */
+/** Returns the tool name in a tag: `web_search_1` → `web_search`. */
 export function tagToToolName(tag: string): string {
   return tag.replace(/_\d+$/, "")
 }
 
-/** Returns null if the tool has no card, or if the payload isn't valid. */
+/** Renders a card. Returns null if the tool has no card, or if the payload isn't valid. */
 export function renderCard(tag: string, content: CardContent): VNode | null {
   const card = content.view === undefined ? CARD_MODULES.get(tagToToolName(tag)) : TENANT_CARDS
   if (card === undefined) return null

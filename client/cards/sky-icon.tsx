@@ -1,7 +1,7 @@
 /**
  * sky-icon.tsx: the ten weather icons, drawn on a 64 × 64 grid and coloured by CSS.
  *
- * Hidden from screen readers, because the condition is written next to the icon.
+ * The icons are hidden from screen readers, because the condition is written next to the icon.
  */
 
 import type { ComponentChildren, VNode } from "preact"

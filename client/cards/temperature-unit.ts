@@ -1,5 +1,6 @@
 /**
- * temperature-unit.ts: the unit in which cards show temperatures, °C or °F. The choice is stored per browser (SPEC CA8).
+ * temperature-unit.ts: the unit in which cards show temperatures, °C or °F. The choice is stored per browser (SPEC
+ * CA8).
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -26,7 +27,7 @@ export function readUnit(): TemperatureUnit {
     const stored = openPreferences().getItem(STORAGE_KEY)
     if (stored === "C" || stored === "F") return stored
   } catch {
-    // Storage is blocked, so there is no stored choice.
+    // If storage is blocked, there is no stored choice.
   }
   return localeToUnit(navigator.language)
 }
@@ -38,6 +39,6 @@ export function chooseUnit(unit: TemperatureUnit): void {
   try {
     openPreferences().setItem(STORAGE_KEY, unit)
   } catch {
-    // The choice lasts until the page is closed.
+    // If storage is blocked, the choice lasts until the page is closed.
   }
 }

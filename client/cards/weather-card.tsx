@@ -1,8 +1,8 @@
 /**
  * weather-card.tsx: the current weather and the forecast for one place.
  *
- * Every number comes from the payload. The model's synthesis is shown below the numbers, visually set apart, unless it
- * repeats them. SPEC SG3, CA9.
+ * Every number comes from the payload. The model's synthesis is shown below the numbers and visually set apart, unless
+ * it only repeats the numbers. SPEC SG3, CA9.
  */
 
 import type { VNode } from "preact"
@@ -58,7 +58,7 @@ function WeatherCard({ weather, synthesis, text, isFresh }: WeatherCardProps): V
   )
 }
 
-/** Whether the card shows all that the synthesis says. SPEC CA9. */
+/** Returns whether the card already shows everything that the synthesis says. SPEC CA9. */
 function repeatsWeather(synthesis: string, weather: WeatherPayload): boolean {
   const { temperature_c, temperature_f, feels_like_c, humidity_pct, wind_kmh, forecast_days = [] } = weather
   const { forecast_tomorrow_max_c: max, forecast_tomorrow_min_c: min } = weather
@@ -93,7 +93,7 @@ function CurrentWeather({ weather }: Pick<WeatherCardProps, "weather">): VNode {
   )
 }
 
-/** Shows the unit. Pressing it changes the unit of all cards. */
+/** A button that shows the unit. Pressing it changes the unit in all cards. */
 function UnitSwitch(): VNode {
   const unit = temperatureUnit.value
   const other = unit === "C" ? "F" : "C"
@@ -116,7 +116,7 @@ function WeatherFact({ name, value }: { readonly name: string; readonly value: s
   return (
     <span title={name}>
       <span class="visually-hidden">{name} </span>
-      {/* Isolated, so that the dots stay between the values where lines run from right to left. */}
+      {/* Isolated, so that the dots stay between the values in right-to-left text. */}
       <bdi>{value}</bdi>
     </span>
   )
@@ -182,7 +182,9 @@ function DegreeRange({ max, min }: { readonly max: number | null; readonly min: 
   )
 }
 
-/** "Tomorrow" for the day after the observation, otherwise a short weekday such as "Mon". Both are local dates. */
+/**
+ * Returns "Tomorrow" for the day after the observation, otherwise a short weekday such as "Mon". Both dates are local.
+ */
 function formatDay(date: string, observed: string): string {
   const days = (Date.parse(date) - Date.parse(observed.slice(0, 10))) / 86_400_000
   if (days === 1) return cardText.tomorrow

@@ -1,6 +1,6 @@
 /**
  * attachment-chips.tsx: the composer's chips: attachments with their progress, and the message being replied to. Loaded
- * after the first view, together with the overlay for dropped files.
+ * after the initial render, together with the overlay for dropped files.
  *
  * Source: SPEC PG67, PG73.
  */

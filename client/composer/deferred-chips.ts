@@ -1,4 +1,4 @@
-/** deferred-chips.ts: loads attachment-chips.tsx, which the first view doesn't need. */
+/** deferred-chips.ts: loads attachment-chips.tsx, which isn't needed for the initial render. */
 
 import { deferModule } from "../ui/deferred-module.ts"
 

@@ -1,7 +1,7 @@
 /**
  * typed-text.ts: removes control characters from typed or pasted text.
  *
- * They are invisible to users and models, and each takes six bytes in a frame.
+ * Control characters mean nothing to users and models, and each takes six bytes in a frame.
  */
 
 const CONTROL_CHARS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g

@@ -1,4 +1,7 @@
-/** connect-request.tsx: asks the user to connect to an MCP server, below a call that needs it. Source: SPEC MP14. */
+/**
+ * connect-request.tsx: asks the user to connect to an MCP server. Shown below a tool call that needs the connection.
+ * Source: SPEC MP14.
+ */
 
 import type { VNode } from "preact"
 import type { Api } from "../net/api.ts"
@@ -9,14 +12,14 @@ import { useConnection } from "./use-connection.ts"
 interface ConnectRequestProps {
   readonly api: Api
   readonly server: string
-  /** Asks the user's question again. */
+  /** Sends the user's question again. */
   readonly onRetry: () => void
 }
 
 export function ConnectRequest({ api, server, onRetry }: ConnectRequestProps): VNode {
   const { status, fault, connect } = useConnection(api, server)
   const isConnected = status === "connected"
-  // On another site, browsers block the cookie that the consent page requires.
+  // On other sites, browsers block the cookie that the consent page requires.
   const isWidget = getRootElement() !== document.documentElement
   return (
     <fieldset class="ask" aria-label={mcpConnectionText.connect(server)}>

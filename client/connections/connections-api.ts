@@ -17,7 +17,7 @@ export async function listConnections(api: Api): Promise<readonly McpConnection[
   return (await parseBody(await api.fetchAuthorized(PATH), parseList)).connections
 }
 
-/** Returns the URL at which the user grants access. */
+/** Starts a connection. Returns the URL at which the user grants access. */
 export async function startConnection(api: Api, server: string): Promise<string> {
   const path = `${PATH}/${encodeURIComponent(server)}`
   return (await parseBody(await api.fetchAuthorized(path, createJsonRequest("POST", {})), parseStart)).url

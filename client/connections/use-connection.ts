@@ -1,11 +1,17 @@
-/** use-connection.ts: opens the window in which the user grants access, and detects when that is done. Source: SPEC MP12. */
+/**
+ * use-connection.ts: opens the window in which the user grants access, and detects when that is done. Source: SPEC
+ * MP12.
+ */
 
 import { useEffect, useState } from "preact/hooks"
 import type { Api } from "../net/api.ts"
 import { describeError } from "../net/http-request.ts"
 import { startConnection } from "./connections-api.ts"
 
-/** The page at the end of a connection sends the name of the server (worker/signin/connected-page.ts). */
+/**
+ * The page that is shown after the user has granted access sends the server's name on this channel
+ * (worker/signin/connected-page.ts).
+ */
 const CHANNEL = "cuecard.connections"
 
 const WINDOW_FEATURES = "popup,width=520,height=720"
@@ -17,7 +23,9 @@ export interface ConnectionState {
   connect(): void
 }
 
-/** `onConnected`: called when the user has connected in any window of this browser. */
+/**
+ * Returns the state of a connection. `onConnected` is called when the user has connected in any window of this browser.
+ */
 export function useConnection(api: Api, server: string, onConnected: () => void = () => {}): ConnectionState {
   const [status, setStatus] = useState<ConnectionState["status"]>("idle")
   const [fault, setFault] = useState("")

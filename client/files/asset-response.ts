@@ -1,4 +1,4 @@
-/** asset-response.ts: parses the response of an upload. Pure. */
+/** asset-response.ts: parses the response to an upload. Pure. */
 
 import type { Asset } from "../../shared/protocol/event.ts"
 import { createParser, isNumber, isOptional, isString } from "../../shared/protocol/shape-check.ts"
@@ -14,7 +14,7 @@ const parseAssetFields = createParser<Asset>({
   height: isOptional(isNumber),
 })
 
-/** Returns the asset in an upload's response, without the response's other fields. */
+/** Returns the asset in an upload's response without the response's other fields; null if the response is malformed. */
 export function parseAsset(value: unknown): Asset | null {
   const asset = parseAssetFields(value)
   if (asset === null) return null

@@ -1,5 +1,5 @@
 /**
- * attachment-limits.ts: the size limit for a file to upload, by the type that the browser reports.
+ * attachment-limits.ts: the size limit of a file to upload, by the type that the browser reports.
  *
  * The server determines the type from the content. Pure.
  */

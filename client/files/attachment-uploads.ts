@@ -2,8 +2,9 @@
  * attachment-uploads.ts: the attachments of a message that is being written.
  *
  * picker, drop, paste → UPLOADS → POST /v1/sessions/:id/assets → asset ids of the send frame
- * Uploads belong to the draft, so they continue while the user looks at another session. Each can be cancelled. What runs
- * them (upload-runner.ts) is loaded when the page has been drawn, or with the first file. Source: SPEC PG67–PG69.
+ * Uploads belong to the draft, so they continue while the user looks at another session. Each upload can be cancelled.
+ * The code that runs uploads (upload-runner.ts) is loaded after the initial render, or with the first file. Source:
+ * SPEC PG67–PG69.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -12,10 +13,10 @@ import type { UploadRunner } from "./upload-runner.ts"
 
 export type UploadState =
   | { readonly at: "waiting" }
-  /** `sent` is in bytes. */
+  /** `sent`: the number of bytes sent so far. */
   | { readonly at: "sending"; readonly sent: number }
   | { readonly at: "done"; readonly asset: Asset }
-  /** `isFinal`: retrying would not help. */
+  /** `isFinal`: whether retrying would be pointless. */
   | { readonly at: "failed"; readonly text: string; readonly isFinal: boolean }
 
 export interface AttachmentUpload {
@@ -31,7 +32,7 @@ export class AttachmentUploads {
   readonly entries: Signal<readonly AttachmentUpload[]> = signal([])
   /** Runs the uploads. Null until files are added. */
   #runner: UploadRunner | null = null
-  /** Files that become uploads as soon as the code has been loaded. */
+  /** Files that become uploads as soon as the code for uploads has been loaded. */
   readonly chosen: Signal<readonly File[]> = signal([])
   #lastKey = 0
 
@@ -43,25 +44,25 @@ export class AttachmentUploads {
     this.#runner?.abort(key)
   }
 
-  /** Returns what runs the uploads of this draft. */
+  /** Returns this draft's upload runner. The first call creates it. */
   ensureRunner(create: (uploads: AttachmentUploads) => UploadRunner): UploadRunner {
     this.#runner ??= create(this)
     return this.#runner
   }
 
-  /** Whether all uploads have finished. */
+  /** Whether all uploads have succeeded. */
   get isReady(): boolean {
     return this.chosen.value.length === 0 && this.entries.value.every(({ state }) => state.at === "done")
   }
 
-  /** Removes the attachments from the draft and returns them, because their message is being sent. */
+  /** Removes the attachments from the draft and returns them. Called when the message is sent. */
   takeAssets(): readonly Asset[] {
     const assets = this.listUploaded()
     this.removeAll()
     return assets
   }
 
-  /** Returns the assets of the finished uploads. */
+  /** Returns the assets of the successful uploads. */
   listUploaded(): readonly Asset[] {
     return this.entries.value.flatMap(({ state }) => (state.at === "done" ? state.asset : []))
   }
@@ -79,14 +80,14 @@ export class AttachmentUploads {
     }
   }
 
-  /** Returns the entry's key. */
+  /** Adds an upload. Returns its key. */
   addEntry(entry: Omit<AttachmentUpload, "key">): number {
     const key = ++this.#lastKey
     this.entries.value = [...this.entries.peek(), { ...entry, key }]
     return key
   }
 
-  /** Does nothing if the upload was removed in the meantime. */
+  /** Sets an upload's state. Does nothing if the upload was removed in the meantime. */
   setState(key: number, state: UploadState): void {
     this.entries.value = this.entries.peek().map((entry) => (entry.key === key ? { ...entry, state } : entry))
   }

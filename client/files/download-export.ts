@@ -1,14 +1,14 @@
-/** download-export.ts: downloads the transcript of a session. */
+/** download-export.ts: downloads a session's transcript. */
 
 import { type Api, sessionPath } from "../net/api.ts"
 import { readJson } from "../net/http-request.ts"
 
 export type ExportFormat = "jsonl" | "markdown"
 
-/** Timeout for the download, in milliseconds; enough for tens of megabytes on a slow connection. */
+/** Timeout for the download, in milliseconds: enough for tens of megabytes on a slow connection. */
 const DOWNLOAD_TIMEOUT_MS = 10 * 60_000
 
-/** Returns the whole transcript as a file. Throws RequestError if the server refuses. */
+/** Returns the whole transcript as a file. Throws RequestError if the server refuses the request. */
 export async function downloadExport(
   api: Pick<Api, "fetchAuthorized">,
   session: string,

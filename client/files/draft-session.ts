@@ -2,8 +2,8 @@
  * draft-session.ts: creates the session of a new conversation early, when a file is attached before the first message.
  *
  * first file → DRAFT SESSION → POST /v1/sessions → uploads; first message → starts this session
- * If no message is sent, the session is erased: when the files are removed or, if this page is closed, by the next page.
- * Source: SPEC PG72.
+ * If no message is sent, the session is erased: when the files are removed or, if this page is closed before that, by
+ * the next page. Source: SPEC PG72.
  */
 
 import type { Api, SessionOptions } from "../net/api.ts"
@@ -13,7 +13,7 @@ export interface DraftSessionDeps {
   readonly api: Pick<Api, "createSession">
   readonly unfinishedImports: Pick<UnfinishedImports, "trackSession">
   createId(): string
-  /** The options of the session. */
+  /** Returns the options of the session. */
   nextOptions?(): SessionOptions
 }
 
@@ -32,7 +32,10 @@ export class DraftSession {
     this.#deps = deps
   }
 
-  /** Returns the session for the attached files. The first call creates it; if that fails, the next call tries again. */
+  /**
+   * Returns the session for the attached files. The first call creates the session; if that fails, the next call tries
+   * again.
+   */
   ensureSession(): Promise<string> {
     this.#created ??= this.#createSession()
     return this.#created.creation

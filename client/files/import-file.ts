@@ -25,14 +25,15 @@ import { uploadWithToken } from "./upload-with-token.ts"
 /** Interval between requests for the server's progress, in milliseconds. */
 const PROGRESS_POLL_MS = 500
 /**
- * Maximum attempts per request if the connection breaks or the server is busy. The delays add up to about ten seconds.
+ * Maximum number of attempts per request if the connection breaks or the server is busy. The delays between attempts
+ * add up to about ten seconds.
  */
 const MAX_ATTEMPTS = 6
 
 export type ImportStage =
   | { readonly at: "choose"; readonly error: string | null }
   | { readonly at: "sending"; readonly sent: number; readonly size: number }
-  /** `of` is 0 if the total is unknown. */
+  /** `of`: the total; 0 if it is unknown. */
   | { readonly at: "folding"; readonly folded: number; readonly of: number }
   /** Several conversations are imported, one after the other. */
   | { readonly at: "several"; readonly done: number; readonly of: number }
@@ -42,9 +43,9 @@ export type ImportStage =
       readonly records: number
       readonly skipped: number
       readonly skippedLines: readonly SkippedLine[]
-      /** Number of imported messages; null if the server does not say. */
+      /** The number of imported messages; null if the server does not report it. */
       readonly messages: number | null
-      /** Counts of content that could not be imported unchanged, by kind. */
+      /** The amount of content that could not be imported unchanged, by kind. */
       readonly kinds: Readonly<Record<string, number>>
       /** For a data export with several conversations, how many were imported, empty and left out; otherwise null. */
       readonly export: ExportCounts | null
@@ -52,7 +53,7 @@ export type ImportStage =
 
 export interface ExportCounts {
   readonly imported: number
-  /** Conversations without messages. */
+  /** The number of conversations without messages. */
   readonly empty: number
   readonly leftOut: number
 }
@@ -77,7 +78,7 @@ const NO_COUNTS: UploadCounts = { records: 0, skipped: 0, bad: [] }
 export class Importer {
   readonly stage: Signal<ImportStage> = signal({ at: "choose", error: null })
   readonly fileName = signal("")
-  /** The name of another file that was chosen during this import; "" for none. */
+  /** The name of another file that was chosen during this import; "" if there was none. */
   readonly rejectedFileName = signal("")
   readonly #deps: ImporterDeps
   #abort: AbortController | null = null
@@ -90,7 +91,7 @@ export class Importer {
     return this.#abort !== null
   }
 
-  /** Resolves when the import is done, refused or cancelled; `stage` holds the result. */
+  /** Imports a file. Resolves when the import is done, refused or cancelled; `stage` then contains the result. */
   async startImport(file: File): Promise<void> {
     if (this.#abort !== null) {
       this.rejectedFileName.value = file.name
@@ -112,12 +113,12 @@ export class Importer {
     }
   }
 
-  /** Cancels the import. Its session is erased. */
+  /** Cancels the import and erases its session. */
   cancelImport(): void {
     this.#abort?.abort()
   }
 
-  /** Whether there is anything to report other than success. */
+  /** Returns whether there is anything to report other than success. */
   hasSummary(): boolean {
     const stage = this.stage.peek()
     return stage.at === "done" && (stage.skipped > 0 || stage.export !== null || Object.keys(stage.kinds).length > 0)
@@ -172,7 +173,7 @@ export class Importer {
     return { ...counts, bad: skippedLines }
   }
 
-  /** Runs an operation, and retries it after temporary failures, up to MAX_ATTEMPTS attempts in all. */
+  /** Runs an operation, and retries it after temporary failures, with at most MAX_ATTEMPTS attempts in total. */
   async #retryTransient<T>(operation: () => Promise<T>, abortSignal: AbortSignal): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       abortSignal.throwIfAborted()
@@ -225,11 +226,15 @@ export class Importer {
     const body = parseJson(text)
     if (status < 300) return parseImportResponse(body ?? {}) ?? throwUnreadable()
     const error = toRequestError(status, body)
-    // An earlier attempt was cut off, and the server may still be processing it. A 503 makes the caller retry.
+    // An earlier attempt was cut off, and the server may still be processing that attempt. A 503 makes the caller
+    // retry.
     throw parseRefusal(body).code === "import_running" ? new RequestError(503, error.message) : error
   }
 
-  /** The server might not respond until the import is finished, so its progress is polled and shown meanwhile. */
+  /**
+   * Waits for the response to an upload. The server may not respond until the import is finished, so progress is polled
+   * and shown in the meantime.
+   */
   async #awaitWithProgress(
     session: string,
     sending: Promise<ImportResponse>,
@@ -243,7 +248,7 @@ export class Importer {
     while (!isAnswered && !abortSignal.aborted) {
       await Promise.race([answered, this.#sleep(PROGRESS_POLL_MS, abortSignal)])
       const { sent, size } = getSendProgress(this.stage.peek())
-      // Only for display: the response decides the outcome.
+      // This is only for display: the response decides the outcome.
       if (!isAnswered && sent >= size) await this.#pollProgress(session).catch(() => {})
     }
     return await answered
@@ -263,8 +268,8 @@ export class Importer {
   }
 
   /**
-   * Requests the progress. Returns null while the server is folding and after a temporary failure, so that the caller tries
-   * again. Throws if the server has no such import, or if the import failed.
+   * Requests the import's progress. Returns null while the server is folding and after a temporary failure, so that the
+   * caller tries again. Throws if the server has no such import, or if the import failed.
    */
   async #pollFolding(session: string): Promise<FoldedCounts | null> {
     try {
@@ -285,7 +290,7 @@ export class Importer {
     return progress
   }
 
-  /** Waits. Cancelling the import ends the pause early. */
+  /** Waits for `ms` milliseconds. Cancelling the import ends the wait early. */
   #sleep(ms: number, abortSignal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const endSleep = (): void => {
@@ -303,7 +308,10 @@ export class Importer {
 type DoneStage = Extract<ImportStage, { at: "done" }>
 type FoldedCounts = Pick<ImportResponse, "messages" | "kinds">
 
-/** Adds up the counts of several imports, without line numbers, because those of split files mean nothing to the user. */
+/**
+ * Adds the counts of several imports. Line numbers are left out, because line numbers of split files mean nothing to
+ * the user.
+ */
 function sumStages(stages: readonly DoneStage[]): Omit<DoneStage, "session" | "export"> {
   const sumStages = (key: "records" | "skipped"): number => stages.reduce((total, stage) => total + stage[key], 0)
   const messages = stages.reduce((total, stage) => total + (stage.messages ?? 0), 0)
@@ -314,7 +322,7 @@ function sumStages(stages: readonly DoneStage[]): Omit<DoneStage, "session" | "e
   return { at: "done", records: sumStages("records"), skipped: sumStages("skipped"), skippedLines: [], messages, kinds }
 }
 
-/** Whether the server refused a file because it contains no messages. */
+/** Returns whether the server refused a file because the file contains no messages. */
 function isEmptyFile(error: unknown): boolean {
   return error instanceof RequestError && error.status === 422
 }
@@ -339,7 +347,7 @@ async function splitFile(file: File): Promise<readonly Blob[]> {
   return parts
 }
 
-/** Converts the line numbers that the server counts within each part into line numbers of the file. */
+/** Converts the server's line numbers, which are counted within each part, to line numbers in the file. */
 async function toFileLineNumbers(
   lines: readonly SkippedLine[],
   parts: readonly Blob[],
@@ -353,7 +361,7 @@ function throwUnreadable(): never {
   throw new RequestError(502, errorText.badResponse)
 }
 
-/** Combines the counts of two responses. A response may cover all parts so far, so the larger counts win. */
+/** Combines the counts of two responses. A response may cover all parts so far, so the larger counts are used. */
 function mergeCounts(before: UploadCounts, after: UploadCounts): UploadCounts {
   const { records, skipped, bad } = after
   const { messages = before.messages, kinds = before.kinds } = after
@@ -366,7 +374,7 @@ function mergeCounts(before: UploadCounts, after: UploadCounts): UploadCounts {
   }
 }
 
-/** Whether a retry may help, because the connection broke or the server was busy. */
+/** Returns whether a retry may help, because the connection broke or the server was busy. */
 function isTransient(error: unknown): boolean {
   if (error instanceof ImportRefusedError) return false
   return !(error instanceof RequestError) || error.status === 429 || error.status === 408 || error.status >= 500

@@ -1,4 +1,7 @@
-/** remote-media.ts: what is known about media before its views are loaded (allowed-media.ts). Source: SPEC PG40. */
+/**
+ * remote-media.ts: what is known about media before the code that shows it (allowed-media.ts) is loaded. Source: SPEC
+ * PG40.
+ */
 
 import { type Signal, signal } from "@preact/signals"
 import { parseAssetUrl } from "../../shared/protocol/asset-url.ts"

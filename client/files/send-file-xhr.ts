@@ -1,4 +1,6 @@
-/** send-file-xhr.ts: uploads a file with XMLHttpRequest, because `fetch` does not report upload progress. Browsers only. */
+/**
+ * send-file-xhr.ts: uploads a file with XMLHttpRequest, because `fetch` does not report upload progress. Browsers only.
+ */
 
 import type { SendFile } from "./send-file.ts"
 

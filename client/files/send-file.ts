@@ -8,7 +8,10 @@ export interface SendFileResult {
   readonly retryAfter?: string | null
 }
 
-/** Uploads `body` once. `onSent` receives the bytes sent so far. Rejects if there is no response or `signal` aborts. */
+/**
+ * Uploads `body` once. `onSent` receives the number of bytes sent so far. Rejects if there is no response or `signal`
+ * aborts.
+ */
 export type SendFile = (
   path: string,
   body: Blob,

@@ -1,7 +1,8 @@
 /**
  * session-uploads.ts: uploads attachments into a session, and erases sessions that an upload or an import left unused.
  *
- * The first view doesn't need it: session-router.ts loads it afterwards, or when it is used. Source: SPEC PG67, PG72.
+ * Not needed for the initial render: session-router.ts loads this code afterwards, or on first use. Source: SPEC PG67,
+ * PG72.
  */
 
 import { MAX_ATTACHMENTS } from "../../shared/limits.ts"
@@ -28,7 +29,7 @@ export class SessionUploads {
 
   constructor(deps: SessionUploadsDeps) {
     this.#deps = deps
-    // The user didn't request the erasure, so a failure isn't shown.
+    // The user didn't request this erasure, so a failure isn't shown.
     const eraseSession = (id: string): Promise<boolean> =>
       deps.sessionList.removeSession(id).then(
         () => true,
@@ -38,7 +39,10 @@ export class SessionUploads {
     this.draftSession = new DraftSession({ ...deps, unfinishedImports: this.unfinishedImports })
   }
 
-  /** Uploads the chosen files, and returns what to tell the user if some were left out. `sessionId` is null for a new conversation. */
+  /**
+   * Uploads the chosen files. Returns a text for the user if some files were left out. `sessionId` is null for a new
+   * conversation.
+   */
   addChosen(attachments: AttachmentUploads, sessionId: string | null): string | null {
     const files = attachments.chosen.peek()
     if (files.length === 0) return null
@@ -56,7 +60,7 @@ export class SessionUploads {
   #discardSessionWithout({ entries }: AttachmentUploads): void {
     const unsubscribe = entries.subscribe((list) => {
       if (list.length > 0) return
-      // Sending a message also empties the list. By the time of the microtask, the message owns the session.
+      // Sending a message also empties the list. By the time the microtask runs, the message owns the session.
       queueMicrotask(() => {
         unsubscribe()
         if (entries.peek().length === 0) this.draftSession.discardSession()

@@ -2,9 +2,9 @@
  * signed-links.ts: requests signed URLs for the media being rendered.
  *
  * segment → element → LINKS → POST /v1/sessions/:id/media/sign → element
- * URLs in segments can't be fetched without a signature. URLs needed at the same time are signed in one request, and the
- * results are kept until they expire. An element that fails to load requests a new one. If the server can't be reached,
- * the request is retried with growing delays. Source: SPEC PG38, PG55.
+ * URLs in segments can't be fetched without a signature. URLs that are needed at the same time are signed in one
+ * request, and the signed URLs are kept until they expire. An element that fails to load requests a new signed URL. If
+ * the server can't be reached, the request is retried with increasing delays. Source: SPEC PG38, PG55.
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
@@ -26,15 +26,18 @@ export interface LinkSignerDeps {
   signUrls(urls: readonly string[]): Promise<SignResponse>
   now(): number
   random(): number
-  /** Calls back after `ms` milliseconds. Returns a function that cancels it. */
+  /** Calls `callback` after `ms` milliseconds. Returns a function that cancels the call. */
   setTimer(ms: number, callback: () => void): () => void
 }
 
-/** URLs needed within this time share one request, in milliseconds. */
+/** URLs that are needed within this time, in milliseconds, share one request. */
 const BATCH_DELAY_MS = 5
-/** A signed URL is not used this close to its expiry, so that it is still valid when the fetch starts, in milliseconds. */
+/**
+ * A signed URL is not used within this time before its expiry, in milliseconds, so that it is still valid when the
+ * fetch starts.
+ */
 const EXPIRY_MARGIN_MS = 30_000
-/** Limits for how long a signed URL is kept, in milliseconds, in case the device's clock is wrong. */
+/** Minimum and maximum time for which a signed URL is kept, in milliseconds, in case the device's clock is wrong. */
 const MIN_LIFE_MS = 60_000
 const MAX_LIFE_MS = SIGNED_URL_SECONDS * 1000
 
@@ -47,7 +50,7 @@ interface LinkEntry {
 
 const ASKING_LINK: SignedLink = { at: "asking" }
 const REFUSED_LINK: SignedLink = { at: "refused" }
-/** A single object, so that another failure does not change the signal. */
+/** One shared object, so that another failure does not change the signal. */
 const FAILED_LINK: SignedLink = { at: "failed" }
 
 export class LinkSigner {
@@ -61,12 +64,12 @@ export class LinkSigner {
     this.#deps = deps
   }
 
-  /** Returns the link's current state. Sends no request. */
+  /** Returns the link's current state without sending a request. */
   getLink(url: string): ReadonlySignal<SignedLink> {
     return this.#getEntry(url).link
   }
 
-  /** Requests a link unless there is a valid one. Called when the media is rendered. */
+  /** Requests a link unless a valid one exists. Called when the media is rendered. */
   requestLink(url: string): void {
     if (!this.#isUsable(this.#getEntry(url))) this.renewLink(url)
   }
@@ -75,13 +78,15 @@ export class LinkSigner {
   renewLink(url: string): void {
     const entry = this.#getEntry(url)
     if (entry.isRequested) return
-    // The server would refuse the whole request because of this URL.
+    // The server would refuse a whole request that contains this URL.
     if (url.length > MAX_URL_CHARS) return this.#settleEntry(url, REFUSED_LINK, 0)
     entry.link.value = ASKING_LINK
     this.#queueUrl(url, entry)
   }
 
-  /** Retries the failed requests. Called when the server is reachable again. The links stay `failed` until it responds. */
+  /**
+   * Retries the failed requests. Called when the server is reachable again. The links stay `failed` until it responds.
+   */
   retryFailed(): void {
     this.stopRetrying()
     for (const [url, entry] of this.#entries) {
@@ -95,7 +100,7 @@ export class LinkSigner {
     this.#cancelRetry = null
   }
 
-  /** Resolves with a valid link, or with the state that explains why there is none. */
+  /** Resolves with a valid link, or with the state that says why there is none. */
   resolveLink(url: string): Promise<SignedLink> {
     this.requestLink(url)
     const { link } = this.#getEntry(url)

@@ -1,13 +1,14 @@
 /**
  * split-conversations.ts: splits a data export into one file for each conversation.
  *
- * ChatGPT and Claude.ai export all of a user's conversations as one JSON array. A session holds only one. SPEC IH10.
+ * ChatGPT and Claude.ai export all of a user's conversations as one JSON array. A session contains only one
+ * conversation. SPEC IH10.
  */
 
 import { isJsonObject, parseJson } from "../../shared/json.ts"
 import { MAX_IMPORT_LINE_BYTES } from "../../shared/limits.ts"
 
-/** Largest export that is split, in bytes. It is parsed as a whole. */
+/** Maximum size of an export that is split, in bytes. The export is parsed as a whole. */
 const MAX_EXPORT_BYTES = 256 * 1024 * 1024
 /** How much of a file is read to recognise an export, in bytes. */
 const HEAD_BYTES = 64 * 1024
@@ -24,8 +25,8 @@ export interface SplitExport {
 }
 
 /**
- * Returns null unless the file is an export of several conversations, or of one that is too long for a line. Cost: holds
- * the whole parsed file in memory.
+ * Splits an export. Returns null unless the file contains several conversations, or one that is too long for a line.
+ * Cost: keeps the whole parsed file in memory.
  */
 export async function splitConversations(file: Blob): Promise<SplitExport | null> {
   if (file.size > MAX_EXPORT_BYTES) return null
@@ -35,10 +36,10 @@ export async function splitConversations(file: Blob): Promise<SplitExport | null
   const list = isJsonObject(value) ? value["conversations"] : value
   if (!Array.isArray(list)) return null
   const conversations = list.filter(isConversation)
-  // The server reads a one-line document only up to its limit for a line.
+  // The server reads a one-line document only up to the maximum length of a line.
   const isOneLine = file.size > MAX_IMPORT_LINE_BYTES
   if (conversations.length === 0 || (conversations.length === 1 && !isOneLine)) return null
-  // Indented, so that each conversation has several lines: the server limits the length of a line.
+  // The JSON is indented, so that each conversation spans several lines: the server limits the length of a line.
   const files = conversations.slice(0, MAX_CONVERSATIONS).map((one) => new Blob([JSON.stringify(one, null, 1)]))
   return { conversations: files, leftOut: conversations.length - files.length }
 }

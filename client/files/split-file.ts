@@ -1,16 +1,16 @@
 /**
  * split-file.ts: splits a file at line endings into parts that each fit one request.
  *
- * Only the bytes around the cuts are read: a part is a view of the file, not a copy. Source: SPEC PG35.
+ * Only the bytes around the cuts are read, because a part is a view of the file, not a copy. Source: SPEC PG35.
  */
 
 import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from "../../shared/limits.ts"
 
-/** How much is read at a time to find a line ending, in bytes. */
+/** How many bytes are read at a time to find a line ending. */
 const SCAN_STEP_BYTES = 256 * 1024
 const LINE_FEED = 10
 
-/** Returns null if a line is longer than the server accepts. */
+/** Splits the file. Returns null if a line is longer than the server accepts. */
 export async function splitAtLines(file: Blob, maxBytes = MAX_IMPORT_BYTES): Promise<readonly Blob[] | null> {
   const parts: Blob[] = []
   let from = 0
@@ -23,7 +23,9 @@ export async function splitAtLines(file: Blob, maxBytes = MAX_IMPORT_BYTES): Pro
   return [...parts, file.slice(from)]
 }
 
-/** Returns the offset after the last line ending before `to`; null if there is none within the length of a line. */
+/**
+ * Returns the offset after the last line ending before `to`; null if there is none within the maximum length of a line.
+ */
 async function findLastLineEnd(file: Blob, from: number, to: number): Promise<number | null> {
   const floor = Math.max(from, to - MAX_IMPORT_LINE_BYTES)
   for (let high = to; high > floor; high -= SCAN_STEP_BYTES) {
@@ -51,18 +53,18 @@ async function countLineEnds(part: Blob): Promise<number> {
   return count
 }
 
-/** Whether a file is gzip-compressed, judged by its first bytes because its extension may be wrong. */
+/** Returns whether a file is gzip-compressed, judging by its first bytes, because the extension may be wrong. */
 export async function isGzip(file: Blob): Promise<boolean> {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
   return first === 0x1f && second === 0x8b
 }
 
-/** Whether a file is a ZIP archive. Other chat services deliver their data exports as ZIP archives. */
+/** Returns whether a file is a ZIP archive. Other chat services deliver their data exports as ZIP archives. */
 export async function isZip(file: Blob): Promise<boolean> {
   return (await file.slice(0, 4).text()) === "PK\u0003\u0004"
 }
 
-/** Whether a file is a single JSON array, which can't be split at lines. */
+/** Returns whether a file is a single JSON array, which can't be split at lines. */
 export async function isJsonArray(file: Blob): Promise<boolean> {
   return /^\s*\[/.test(await file.slice(0, 256).text())
 }

@@ -2,8 +2,9 @@
  * unfinished-imports.ts: erases sessions that were created for an import or a draft (draft-session.ts) and never used.
  *
  * importer, draft → storage → UNFINISHED → erased, by this page or by the next one
- * A stored id belongs to an import or a draft that is open in some tab, or to a session to be erased. If a tab was closed,
- * the server may still have received the file or a message; such a session is kept. Source: SPEC PG35, PG72.
+ * A stored id belongs to an import or a draft that is open in some tab, or to a session that is to be erased. The
+ * server may have received the file or a message before the tab was closed; such a session is kept. Source: SPEC PG35,
+ * PG72.
  */
 
 import type { Api } from "../net/api.ts"
@@ -33,7 +34,10 @@ export class UnfinishedImports {
     this.#deps = deps
   }
 
-  /** Tracks a session while `useSession` runs. If that throws, the session is erased, by a later page if necessary. */
+  /**
+   * Tracks a session while `useSession` runs. If `useSession` throws, the session is erased, by a later page if
+   * necessary.
+   */
   async trackSession(id: string, useSession: () => Promise<void>): Promise<void> {
     this.#ownIds.add(id)
     this.#setStatus(id, IN_PROGRESS)
@@ -49,7 +53,7 @@ export class UnfinishedImports {
     }
   }
 
-  /** Handles sessions left behind by closed tabs or by failed attempts to erase them. */
+  /** Handles sessions that were left behind by closed tabs or could not be erased earlier. */
   settleStale(): void {
     for (const [key] of readStorageRows(this.#deps.storage)) {
       const id = STORAGE_KEY.exec(key)?.[1]
@@ -76,7 +80,7 @@ export class UnfinishedImports {
     else await this.#eraseSession(id)
   }
 
-  /** Whether the server has the whole file, or the session already has messages. */
+  /** Returns whether the server has the whole file, or the session already has messages. */
   async #hasContent(id: string): Promise<boolean> {
     const { api } = this.#deps
     try {

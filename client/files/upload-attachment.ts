@@ -8,7 +8,7 @@ import { parseAsset } from "./asset-response.ts"
 import type { UploadFile } from "./upload-runner.ts"
 import { type UploadDeps, uploadWithToken } from "./upload-with-token.ts"
 
-/** Throws RequestError if the server refuses the file. */
+/** Uploads the file. Throws RequestError if the server refuses it. */
 export async function uploadAttachment(
   sessionId: string,
   deps: UploadDeps,

@@ -1,7 +1,8 @@
 /**
  * upload-runner.ts: runs the uploads of one draft (attachment-uploads.ts).
  *
- * At most MAX_PARALLEL_UPLOADS run at a time, and a failed one can be retried if that may help. Source: SPEC PG67–PG69.
+ * At most MAX_PARALLEL_UPLOADS uploads run at a time. A failed upload can be retried if that may help. Source: SPEC
+ * PG67–PG69.
  */
 
 import { MAX_ATTACHMENTS } from "../../shared/limits.ts"
@@ -14,7 +15,7 @@ import { errorText } from "../words/page-text.ts"
 import { getMaxBytes } from "./attachment-limits.ts"
 import type { AttachmentUploads, UploadState } from "./attachment-uploads.ts"
 
-/** Uploads one file to the draft's session. Rejects with RequestError if the server refuses it. */
+/** Uploads one file to the draft's session. Rejects with RequestError if the server refuses the file. */
 export type UploadFile = (file: File, onSent: (bytes: number) => void, signal: AbortSignal) => Promise<Asset>
 
 /** Maximum number of parallel uploads. More would only share the same bandwidth. */
@@ -26,7 +27,7 @@ interface UploadJob {
   readonly abortController: AbortController
 }
 
-/** Returns what runs the uploads of a draft. */
+/** Returns the upload runner of a draft. */
 export function getRunner(uploads: AttachmentUploads): UploadRunner {
   return uploads.ensureRunner((own) => new UploadRunner(own))
 }
@@ -40,7 +41,8 @@ export class UploadRunner {
   }
 
   /**
-   * Adds files up to a message's limit, and returns how many were left out. Files that are empty or too large fail at once.
+   * Adds files, up to the limit per message. Returns how many files were left out. Files that are empty or too large
+   * fail at once.
    */
   addFiles(files: readonly File[], uploadFile: UploadFile): number {
     const freeSlots = Math.max(0, MAX_ATTACHMENTS - this.#uploads.entries.peek().length)
@@ -110,7 +112,7 @@ function toFailedState(error: unknown): UploadState {
   return { at: "failed", text: describeError(error), isFinal }
 }
 
-/** Says why a file can't be uploaded; null if it can. */
+/** Returns a text that says why a file can't be uploaded; null if it can. */
 function findProblem(file: File): string | null {
   if (file.size === 0) return refusedFileText.empty
   const maxBytes = getMaxBytes(file)

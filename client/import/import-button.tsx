@@ -1,7 +1,7 @@
 /**
  * import-button.tsx: starts an import, from a button or by dropping a file on the sidebar.
  *
- * Loaded after the first view. The import code is loaded on first use. Source: SPEC PG35.
+ * Loaded after the initial render. The import code is loaded on first use. Source: SPEC PG35.
  */
 
 import { type Signal, useSignal } from "@preact/signals"
@@ -85,7 +85,8 @@ function useImport(router: SessionRouter, onOpen: () => void): ImportControls {
     if (current === null) return
     const isStarted = !current.isBusy
     await current.startImport(file)
-    // If another import was running, this file was rejected, and the call that started the other import reports its result.
+    // If another import was running, this file was rejected, and the call that started the other import reports its
+    // result.
     if (isStarted && (await importModule.peek()?.openImported(router, current, file)) === true) closeDialog()
   }
   return { importModule, isOpen, importer: () => importer.current, openDialog, closeDialog, importFile }

@@ -159,7 +159,7 @@ function ProgressStep({ name, rejectedFileName, stage, onCancel }: ProgressStepP
       <p class="note" role="status">
         {label}… {detail}
       </p>
-      {/* Always rendered, because screen readers announce only changes of an existing element. */}
+      {/* Always rendered, because screen readers announce only changes to an existing element. */}
       <p class="note" role="status">
         {rejectedFileName === "" ? "" : importText.skippedFile(rejectedFileName)}
       </p>
@@ -190,7 +190,7 @@ function describeProgress(stage: ProgressStepProps["stage"]): Progress {
     return { value: stage.done, max: stage.of, label: importText.several, detail }
   }
   const { sent, size } = stage
-  // Everything is sent, but the server has not reported its own progress yet.
+  // Everything has been sent, but the server has not reported its own progress yet.
   if (sent >= size) return { value: 0, max: 0, label: importText.reading, detail: "" }
   const detail = importText.bytesOf(formatSize(sent), formatSize(size))
   return { value: sent, max: size, label: importText.uploading, detail }

@@ -1,7 +1,8 @@
 /**
  * html-entities.ts: decodes HTML character references.
  *
- * Decimal, hexadecimal, and the names that people and models commonly use. An unknown name stays as written. Pure.
+ * It knows decimal and hexadecimal references, and the names that people and models commonly use. An unknown name stays
+ * as written. Pure.
  */
 
 /** Names and their characters, alternating. */

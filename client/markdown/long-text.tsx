@@ -9,15 +9,15 @@
 import type { ComponentChildren } from "preact"
 import { findCutIndex } from "../../shared/text/cut-text.ts"
 
-/** In UTF-16 code units. A longer text is divided at a space. */
+/** Maximum length of a piece, in UTF-16 code units. Longer text is split at a space. */
 const MAX_TEXT_CHARS = 8_000
-/** In UTF-16 code units. A longer run without spaces is divided anywhere. */
+/** Maximum length of a run without spaces, in UTF-16 code units. A longer run is split anywhere. */
 const MAX_RUN_CHARS = 1_000
 
-/** Positions at which lines may break: whitespace and CJK characters. */
+/** Matches positions at which lines may break: whitespace and CJK characters. */
 const LINE_BREAK = /[\s\u2e80-\ud7ff\uff00-\uffef]+/g
 
-/** Returns the text itself if it is short. */
+/** Renders the text in pieces. Returns the text itself if it is short. */
 export function renderLongText(text: string): ComponentChildren {
   if (text.length <= MAX_RUN_CHARS) return text
   const pieces = splitLongText(text)

@@ -1,7 +1,7 @@
 /**
  * markdown-blocks.ts: splits a growing text into blocks without parsing finished blocks again.
  *
- * The result depends on the text alone, not on how it grew. Blocks that don't change keep their identity, so their
+ * The result depends only on the text, not on how it grew. Blocks that don't change keep their identity, so their
  * components don't render again. SPEC MD3.
  */
 
@@ -23,17 +23,19 @@ interface Section {
   readonly blocks: readonly Block[]
 }
 
-/** Parses a text. When it is called again with a longer version of the same text, only the end is parsed again. */
+/** Parses some text. When it is called again with a longer version of the same text, only the end is parsed again. */
 export type BlockReader = (text: string) => readonly Block[]
 
-/** Parses only the end of prose that has grown, given the tokens of its beginning; null if it must be parsed as a whole. */
+/**
+ * Parses only the end of prose that has grown, given the tokens of its beginning; null if it must be parsed as a whole.
+ */
 export type GrownLexer = (
   text: string,
   known: readonly ProseToken[],
   definitions: LinkDefinitions,
 ) => readonly ProseToken[] | null
 
-/** The result is the same with and without `getGrownLexer`, which may be loaded later. */
+/** Creates a parser. The result is the same with and without `getGrownLexer`, which may be loaded later. */
 export function createBlockReader(getGrownLexer: () => GrownLexer | undefined = () => undefined): BlockReader {
   let before = ""
   let reader = new GrowingBlocks({}, getGrownLexer)
@@ -50,12 +52,14 @@ export function createBlockReader(getGrownLexer: () => GrownLexer | undefined = 
   }
 }
 
-/** The blocks of one text with the given definitions. Each call of `read` receives a longer version of that text. */
+/**
+ * Finds the blocks of one text, with the given definitions. Each call of `read` receives a longer version of that text.
+ */
 class GrowingBlocks {
   readonly #definitions: LinkDefinitions
   readonly #definitionsKey: string
   readonly #getGrownLexer: () => GrownLexer | undefined
-  /** Blocks that no further text can change, and the number of code units that they take up. */
+  /** The blocks that no further text can change, and the number of code units that they take up. */
   readonly #finished: Block[] = []
   #finishedChars = 0
   #finishedDefinitions: ProseToken[] = []

@@ -28,7 +28,7 @@ const BLOCK_TAG = /^(?:pre|hr|p|ul|ol|li|blockquote|h[1-4]|table|thead|tbody|tr|
 const BARE_TAG = /^<(\/?)([a-z][a-z0-9]*)\s*\/?>$/i
 const SPAN_TAG = /^<\/?span(?:\s[^>]*)?>$/i
 
-/** Nesting of raw HTML elements. Deeper tags are dropped. */
+/** Maximum nesting depth of raw HTML elements. Deeper tags are dropped. */
 const MAX_OPEN_TAGS = 32
 
 interface OpenTag {
@@ -86,12 +86,12 @@ class InlineBuilder {
   }
 }
 
-/** The page has the only `h1`, and its sections have `h2`. SPEC AX4. */
+/** The level of a heading in an answer. The page itself has the only `h1`, and its sections have `h2`. SPEC AX4. */
 export function toHeadingTag(depth: number): string {
   return `h${Math.min(depth + 2, 6)}`
 }
 
-/** Whether a paragraph contains raw block elements, which can't be inside a `p`. */
+/** Returns whether a paragraph contains raw block elements, which can't be inside a `p`. */
 export function hasBlockElements(tokens: readonly ProseToken[] = []): boolean {
   return tokens.some(
     (token) => token.type === "html" && BLOCK_TAG.test(BARE_TAG.exec(token.raw)?.[2]?.toLowerCase() ?? ""),

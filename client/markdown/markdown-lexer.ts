@@ -1,8 +1,8 @@
 /**
  * markdown-lexer.ts: parses prose into Markdown tokens, in bounded time.
  *
- * Code fences have already been removed (shared/text/code-tracker.ts), so page and server agree on what is code. A text
- * that would take too much time or stack is shown as plain text. Pure. SPEC MD1–MD9, MD15.
+ * Code fences have already been removed (shared/text/code-tracker.ts), so page and server agree on what is code. Text
+ * that would take too much time or stack space is shown as plain text. Pure. SPEC MD1–MD9, MD15.
  */
 
 import { type BlockContext, parseBlocks } from "./parse/block-parser.ts"
@@ -13,7 +13,7 @@ import { parseInline } from "./parse/inline-parser.ts"
 export interface ProseToken {
   readonly type: string
   /**
-   * The source. Only set for top-level blocks, for items of top-level lists, and for tokens that are shown as written.
+   * The source. Set only for top-level blocks, for items of top-level lists, and for tokens that are shown as written.
    */
   readonly raw: string
   readonly text?: string
@@ -62,7 +62,7 @@ export function lexProse(text: string, definitions: LinkDefinitions = {}): reado
   return blocks
 }
 
-/** Inserts the checkboxes of a list, and turns the text of its items into paragraphs if it has blank lines. */
+/** Inserts a list's checkboxes, and converts the text of its items to paragraphs if the list contains blank lines. */
 function finishList(list: DraftToken): void {
   const loose = list.loose === true
   for (const item of list.items ?? []) {

@@ -1,7 +1,8 @@
 /**
  * markdown-to-text.ts: the plain text of an answer, for the announcer and for quotes.
  *
- * Markup, tool calls and thinking are omitted. A code block is announced as such, media by kind and name. Pure. SPEC PG17, PG61.
+ * Markup, tool calls and thinking are omitted. A code block is announced as a code block, media by kind and name. Pure.
+ * SPEC PG17, PG61.
  */
 
 import type { Segment } from "../../shared/protocol/segment.ts"
@@ -12,7 +13,7 @@ import { createBlockReader } from "./markdown-blocks.ts"
 import { tokenToText } from "./syntax/token-text.ts"
 import { measureText, SLICE_COST } from "./text-part.ts"
 
-/** The length of an announcement, in UTF-16 code units: about a minute of speech. */
+/** Maximum length of an announcement, in UTF-16 code units: about a minute of speech. */
 const MAX_SPOKEN_CHARS = 1200
 
 export function segmentsToSpokenText(segments: readonly Segment[]): string {
@@ -31,7 +32,7 @@ function segmentToText(segment: Segment): string {
   return segment.type === "rich" ? markdownToText(segment.synthesis) : ""
 }
 
-/** Reads only the beginning of a long text. */
+/** Returns the text to announce. Reads only the beginning of long text. */
 export function markdownToText(text: string): string {
   const blocks = createBlockReader()(text.slice(0, measureText(text, SLICE_COST).end))
   const parts = blocks.map((block) => (block.type === "code" ? readingText.spokenCode : tokenToText(block.token)))

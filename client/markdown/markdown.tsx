@@ -1,5 +1,5 @@
 /**
- * markdown.tsx: renders a Markdown text, one component per block.
+ * markdown.tsx: renders Markdown text, with one component per block.
  *
  * A block whose token is the same object as before isn't rendered again. SPEC MD1–MD16.
  */
@@ -41,7 +41,7 @@ class Prose extends Component<ProseProps> {
     return next.text !== this.props.text || next.tools !== this.props.tools
   }
 
-  /** A growing text needs the code that parses only its end. */
+  /** Growing text needs the code that parses only its end. */
   override componentDidUpdate(): void {
     if (readingTools.module.peek() === null) void readingTools.load()
   }

@@ -1,10 +1,10 @@
-/** show-more-button.tsx: shows the next part of a long text or list. SPEC PF2. */
+/** show-more-button.tsx: the button that shows the next part of long text or of a list. SPEC PF2. */
 
 import { createContext, type VNode } from "preact"
 import { useContext } from "preact/hooks"
 import { transcriptText } from "../words/transcript-text.ts"
 
-/** Called before more is shown. The added text is read from its beginning, so the view must not follow its end. */
+/** Called before more is shown. The added text is read from its beginning, so the view must not scroll to its end. */
 export const BeforeShowMoreContext = createContext<() => void>(() => {})
 
 interface ShowMoreButtonProps {

@@ -6,7 +6,7 @@
 
 import { useEffect, useState } from "preact/hooks"
 
-/** A slice is drawn after this long even if the page isn't idle. */
+/** A slice is rendered after this time even if the page isn't idle. */
 const MAX_WAIT_MS = 200
 
 /** The views that are waiting for their next slice. */
@@ -40,9 +40,9 @@ function drawNext(): void {
   if (waiting.length > 0) scheduleDraw()
 }
 
-/** Number of items of a list that one slice adds. */
+/** Number of list items that one slice adds. */
 export const SLICE_ITEMS = 100
-/** Number of items shown before a button offers the rest. The longest answer that can be imported takes two parts. */
+/** Number of items shown before a button offers the rest. The longest importable answer takes two parts. */
 export const PART_ITEMS = 4_000
 
 export interface SlicedCount {
@@ -52,7 +52,7 @@ export interface SlicedCount {
   showMore(): void
 }
 
-/** Returns the number of items of a list that are drawn now. */
+/** Returns the number of list items that are currently rendered. */
 export function useSlicedCount(total: number): SlicedCount {
   const [part, setPart] = useState(PART_ITEMS)
   const [slice, setSlice] = useState(SLICE_ITEMS)

@@ -7,20 +7,23 @@
 
 import type { ProseToken, TableCell } from "./markdown-lexer.ts"
 
-/** A letter of a right-to-left script (Hebrew, Arabic, Syriac, Thaana, N'Ko, …), or any other letter. */
+/** Matches a letter of a right-to-left script (Hebrew, Arabic, Syriac, Thaana, N'Ko, …), or any other letter. */
 const FIRST_LETTER = /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}])|\p{L}/u
 
 export type Direction = "ltr" | "rtl"
 
 /**
- * Returns the direction of the first letter, ignoring code and formulas. Undefined without a letter: the element
- * inherits its direction.
+ * Returns the direction of the first letter, ignoring code and formulas. Returns undefined if there is no letter, so
+ * that the element inherits its direction.
  */
 export function findDirection(tokens: readonly ProseToken[] = []): Direction | undefined {
   return searchTokens(tokens) ?? undefined
 }
 
-/** For an element that contains text directly. Without a letter it has the direction of the block around it. */
+/**
+ * Returns the direction of an element that contains text directly. Without a letter, it has the direction of the
+ * surrounding block.
+ */
 export function findAutoDirection(tokens: readonly ProseToken[] = []): "auto" | undefined {
   return searchTokens(tokens) === null ? undefined : "auto"
 }
@@ -33,7 +36,7 @@ function searchTokens(tokens: readonly ProseToken[] = []): Direction | null {
   return null
 }
 
-/** Code and formulas are written from left to right in any text. */
+/** Code and formulas are always written from left to right. */
 const WITHOUT_DIRECTION: ReadonlySet<string> = new Set(["codespan", "html", "checkbox", "math", "footnote_ref"])
 
 function searchToken(token: ProseToken): Direction | null {

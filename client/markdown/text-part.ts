@@ -1,9 +1,9 @@
 /**
- * text-part.ts: computes how much of a long text is shown at once.
+ * text-part.ts: computes how much of some long text is shown at once.
  *
- * A text is shown in parts. The reader asks for each part after the first. A part is added in slices, so that the page
- * responds to input between them. Both are measured in cost: an estimate of the work that drawing a text takes. A plain
- * letter costs 1. Where a part ends depends on the text alone. SPEC PF1–PF4.
+ * Long text is shown in parts. The reader requests each part after the first. A part is added in slices, so that the
+ * page responds to input between slices. Both are measured in cost: an estimate of the work of rendering text. A plain
+ * letter costs 1. Where a part ends depends only on the text. SPEC PF1–PF4.
  */
 
 import { isHighSurrogate } from "../../shared/text/cut-text.ts"
@@ -14,7 +14,7 @@ export const PART_COST = 300_000
 /** The cost of one slice: at most about 30 ms on a desktop computer. */
 export const SLICE_COST = 30_000
 
-/** A line end may end a paragraph, a row or an item. A list marker begins an item, and often a list. */
+/** A line break may end a paragraph, a row or an item. A list marker begins an item, and often a list. */
 const LINE_COST = 32
 /** A character that may begin or end an element, such as a cell or emphasis. */
 const MARKUP_COST = 16
@@ -26,60 +26,64 @@ const MAX_CHEAP_INDENT = 12
 const TAB_COLUMNS = 4
 /** A character that takes long to shape, such as a combining mark, or one that few fonts have. */
 const RARE_COST = 4
-/** A letter of a script with joined or reordered letters, or of any script that isn't Latin. */
+/** A letter of a script with joined or reordered letters, or of any other non-Latin script. */
 const FOREIGN_COST = 2
-/** Another script follows, so the browser shapes both separately. */
+/** A change of script: the browser shapes the two scripts separately. */
 const SCRIPT_CHANGE_COST = 32
 
 const ASCII_COSTS = new Uint8Array(128).fill(1)
 for (const char of "*_~[]()<>`|&$\\#@") ASCII_COSTS[char.charCodeAt(0)] = MARKUP_COST
 for (const char of "`~") ASCII_COSTS[char.charCodeAt(0)] = FENCE_COST
 ASCII_COSTS[10] = LINE_COST
-// An image is a component of its own, with a button.
+// An image costs more, because it is a component of its own, with a button.
 ASCII_COSTS[33] = 4 * MARKUP_COST
 
-/** A part or slice ends at a line end if one is in the last tenth of its cost. */
+/** A part or slice ends at a line break if there is one in the last tenth of its cost. */
 const SEARCHED_SHARE = 0.9
 
 export interface MeasuredText {
-  /** The number of UTF-16 code units that fit. */
+  /** The index up to which the text fits, in UTF-16 code units. */
   readonly end: number
   /** The cost of the text up to `end`. */
   readonly cost: number
 }
 
 /**
- * Returns the beginning of a text that costs at most `maxCost`. It ends after a blank line if one is close, otherwise
- * after a line, and never within a surrogate pair. Reads no character beyond the end, and each at most twice. Pure.
+ * Returns the beginning of some text that costs at most `maxCost`. It ends after a blank line if there is one nearby,
+ * otherwise after a line if possible, and never within a surrogate pair. Reads no character beyond that end, and each
+ * at most twice. Pure.
  */
 export function measureText(text: string, maxCost: number): MeasuredText {
   return new TextMeter(maxCost).measure(text)
 }
 
-/** Measures a text that grows. When a longer version of the same text is measured, only the end is read. */
+/** Measures growing text. When a longer version of the same text is measured, only its end is read. */
 export class TextMeter {
   readonly #maxCost: number
   #text = ""
   #cost = 0
   #script = 0
-  /** The columns of the line so far if it has only spaces and markers, otherwise -1. Several lists may begin in a line. */
+  /**
+   * The number of columns of the line so far if it contains only spaces and markers, otherwise -1. Several lists may
+   * begin on one line.
+   */
   #indent = 0
   #marker: MarkerState = NO_MARKER
   #lineEnd: MeasuredText | null = null
   #blankLineEnd: MeasuredText | null = null
-  /** Set once the text costs more. */
+  /** Set once the text costs more than the limit. */
   #limit: MeasuredText | null = null
 
   constructor(maxCost: number) {
     this.#maxCost = maxCost
   }
 
-  /** Whether a text begins with the text that was measured last. */
+  /** Returns whether a text begins with the text that was measured last. */
   canMeasure(text: string): boolean {
     return text.startsWith(this.#text)
   }
 
-  /** `text` begins with the text that was measured last. */
+  /** Measures `text`, which must begin with the text that was measured last. */
   measure(text: string): MeasuredText {
     const from = this.#text.length
     this.#text = text
@@ -124,7 +128,7 @@ function getColumns(unit: number): number {
   return unit === 9 ? TAB_COLUMNS : 1
 }
 
-/** `-`, `+`, `*` or a digit. */
+/** Returns whether a character is `-`, `+`, `*` or a digit. */
 function isListMarker(unit: number): boolean {
   return unit === 45 || unit === 43 || unit === 42 || isDigit(unit)
 }
@@ -154,7 +158,9 @@ function readMarkerUnit(state: MarkerState, unit: number): MarkerState {
   return unit === 62 ? NO_MARKER : isListMarker(unit) ? OPEN_MARKER : NOT_A_MARKER
 }
 
-/** Approximates a script by its block of 128 code units. All CJK units count as one script, and so do all surrogates. */
+/**
+ * Approximates a script by its block of 128 code units. All CJK units count as one script, and so do all surrogates.
+ */
 function getScript(unit: number): number {
   if (unit >= 0x2e80 && unit < 0xd800) return 1
   return unit >= 0xd800 && unit < 0xe000 ? 2 : unit < 0x250 ? 3 : unit >> 7

@@ -1,20 +1,20 @@
 /**
- * use-text-part.ts: draws a long text in slices, each in its own task, and in parts that the reader asks for.
+ * use-text-part.ts: renders long text in slices, each in its own task, and in parts that the reader requests.
  *
- * All texts on the page share one budget per task, so a page full of long answers doesn't block the main thread either. The final result
- * depends only on the text and the number of parts. SPEC PF1, PF2.
+ * All text on the page shares one budget per task, so that a page full of long answers doesn't block the main thread
+ * either. The final result depends only on the text and the number of parts. SPEC PF1, PF2.
  */
 
 import { useEffect, useMemo, useState } from "preact/hooks"
 import { scheduleSlice } from "./slice-queue.ts"
 import { measureText, PART_COST, SLICE_COST, TextMeter } from "./text-part.ts"
 
-/** Total cost budget for texts that are first rendered in the same task, for example a page of history. */
+/** Total cost budget for texts whose initial render is in the same task, for example a page of history. */
 export const FIRST_TASK_COST = 3 * SLICE_COST
-/** Every text draws at least this much at once. Most answers cost less. */
+/** At least this much of every text is rendered at once. Most answers cost less. */
 export const MIN_FIRST_COST = 6_000
 
-/** The budget left in this task for texts that are rendered for the first time. */
+/** The budget that is left in this task for texts that are rendered for the first time. */
 let firstTaskBudget = FIRST_TASK_COST
 let isResetScheduled = false
 
@@ -45,7 +45,7 @@ export function useTextPart(text: string): TextPart {
   }
 }
 
-/** Returns the cost of the first slice. A text that fits into the budget is drawn at once. */
+/** Returns the cost of the first slice. Text that fits into the budget is rendered at once. */
 function takeFirstSlice(text: string): number {
   if (!isResetScheduled) {
     isResetScheduled = true

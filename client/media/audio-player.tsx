@@ -1,8 +1,9 @@
 /**
  * audio-player.tsx: the player for audio files and voice notes.
  *
- * The seek bar is a range input, so mouse, touch and keyboard all work. Only one player plays at a time, and Escape stops
- * it. If the URL expires during playback, it is renewed and playback continues at the same position. SPEC PG58, PG59.
+ * The seek bar is a range input, so mouse, touch and keyboard all work. Only one player plays at a time, and Escape
+ * stops playback. If the URL expires during playback, the URL is renewed and playback continues at the same position.
+ * SPEC PG58, PG59.
  */
 
 import type { ComponentChildren, VNode } from "preact"
@@ -20,7 +21,10 @@ import { type MediaSourceHandle, useMediaSource } from "./use-media-source.ts"
 
 const WAVEFORM_BARS = 48
 
-/** Loads the code when the first voice note comes into view. Null if it can't be loaded or the file has no waveform. */
+/**
+ * Returns a voice note's waveform; null if the code can't be loaded or the file has no waveform. The code is loaded
+ * when the first voice note comes into view.
+ */
 async function loadWaveform(url: string, href: string, size: number | undefined): Promise<string | null> {
   const module = await import("./waveform.ts").catch(() => null)
   return module === null ? null : await module.loadWaveformPath(url, href, size, WAVEFORM_BARS)
@@ -99,13 +103,16 @@ function SeekBar({ playback, children }: SeekBarProps): VNode {
   )
 }
 
-/** Leaves the length out while it is unknown: a file recorded in a browser may not declare it. */
+/**
+ * Formats the position and the length. The length is left out while it is unknown: a file recorded in a browser may not
+ * declare its length.
+ */
 function formatPlaybackTime({ time, length, isPlaying }: AudioPlayback): string {
   const parts = time > 0 || isPlaying ? [formatClock(time)] : []
   return [...parts, ...(length > 0 ? [formatClock(length)] : [])].join(" / ")
 }
 
-/** Saves the file, so that it can be played in another program. */
+/** A button that saves the file, so that it can be played in another program. */
 function DownloadButton({ url, label }: Pick<MediaSegment, "url" | "label">): VNode | null {
   const media = useMediaContext()
   const [fault, setFault] = useState<LoadFault | null>(null)
@@ -136,7 +143,7 @@ const SEEK_STEPS_BY_KEY: Readonly<Record<string, number>> = {
   PageDown: -2 * SEEK_STEP_S,
 }
 
-/** Replaces the browser's own steps, which are tiny because the input has `step="any"`. */
+/** Seeks when a key is pressed. Replaces the browser's own steps, which are tiny because the input has `step="any"`. */
 function seekByKey(event: KeyboardEvent, { time, length, seek }: AudioPlayback): void {
   const step = SEEK_STEPS_BY_KEY[event.key]
   if (step === undefined) return
@@ -150,7 +157,7 @@ interface WaveformProps {
   readonly size: number | undefined
 }
 
-/** The loudness of a voice note as bars; a single line until the bars have loaded, or if they can't be. */
+/** The loudness of a voice note as bars. Shows a single line until the bars have loaded, or if they can't be loaded. */
 function Waveform({ url, href, size }: WaveformProps): VNode {
   const svgRef = useRef<SVGSVGElement>(null)
   const isInView = useInView(svgRef)

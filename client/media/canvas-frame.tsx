@@ -2,9 +2,8 @@
  * canvas-frame.tsx: the sandboxed frame of a canvas document.
  *
  * The document may run scripts, but in an opaque origin, and it can't submit forms, open popups or navigate the page.
- * Messages are accepted only from the frame's own window. The page sends the frame only the theme, initially and
- * whenever it changes.
- * SPEC PG41, PG65, CD6.
+ * Messages are accepted only from the frame's own window. The page sends the frame only the theme: once at the start,
+ * and whenever the theme changes. SPEC PG41, PG65, CD6.
  */
 
 import type { VNode } from "preact"
@@ -27,7 +26,8 @@ interface CanvasFrameProps {
 
 /**
  * Maximum number of messages that a document may send per time window. The page expects one or two in total. Reading a
- * message takes time in proportion to its size, and the page can do nothing else while it handles a long queue of messages.
+ * message takes time in proportion to its size, and the page can do nothing else while it handles a long queue of
+ * messages.
  */
 const MAX_MESSAGES = 100
 const MESSAGE_WINDOW_MS = 10_000

@@ -1,7 +1,7 @@
 /**
  * consent-gate.tsx: the placeholder for remote media that the user hasn't loaded, and for media that failed to load.
  *
- * It shows the kind of media, and the host that a click would contact. SPEC PG40, MD6.
+ * The placeholder shows the kind of media, and the host that a click would contact. SPEC PG40, MD6.
  */
 
 import type { VNode } from "preact"
@@ -15,14 +15,14 @@ interface ConsentGateProps {
   readonly source: MediaSourceHandle
   readonly url: string
   readonly icon: MediaIconName
-  /** For example "Image". */
+  /** The kind of media, for example "Image". */
   readonly kind: string
   readonly label: string
   /** Whether the placeholder is part of a line of text. */
   readonly isInline?: boolean
 }
 
-/** Expects a source that is `closed`, `asking` or `failed`. */
+/** The placeholder. `source` must be `closed`, `asking` or `failed`. */
 export function ConsentGate({ source, url, icon, kind, label, isInline = false }: ConsentGateProps): VNode {
   const { state } = source
   const host = parseHost(url)
@@ -59,7 +59,7 @@ function LoadButton({ source, about, isRetry }: LoadButtonProps): VNode {
       type="button"
       aria-label={mediaText.named(text, about)}
       onClick={(event) => {
-        // The gate may be inside a link, which must not be followed.
+        // The placeholder may be inside a link, which must not be followed.
         event.preventDefault()
         event.stopPropagation()
         moveFocusInto(event.currentTarget.closest(".gate")?.parentElement)

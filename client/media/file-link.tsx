@@ -2,7 +2,8 @@
  * file-link.tsx: a file with its name and size, and a button that downloads it.
  *
  * The URL is requested when the user presses the button. Stored files are downloaded by the browser. Remote files are
- * fetched by the page through our server, so that the page can show why one was refused. SPEC PG60, PG62, PG63.
+ * fetched by the page through the Cuecard server, so that the page can show why a file was refused. SPEC PG60, PG62,
+ * PG63.
  */
 
 import type { VNode } from "preact"
@@ -99,7 +100,7 @@ function mimeToDisplayableKind(mime: string): DisplayableKind | null {
   return DISPLAYABLE_KINDS.find((kind) => mime.startsWith(`${kind}/`)) ?? null
 }
 
-/** Saves a file; a remote one only if `shouldSave` accepts its type. Returns null or the fault. */
+/** Saves a file. A remote file is saved only if `shouldSave` accepts its type. Returns null or the fault. */
 export async function downloadMedia(
   { signer }: Pick<MediaContextValue, "signer">,
   url: string,

@@ -1,9 +1,9 @@
 /**
  * focus-guard.ts: keeps a framed document from taking the focus while the user is typing.
  *
- * A framed document can focus itself at any time and then receives the keystrokes; no policy prevents it. The page gets no
- * event when the user clicks into a frame, so the guard relies on timing: if the user typed in a field, or clicked or
- * tapped it, within the last second, the focus returns to the field. SPEC PG52.
+ * A framed document can focus itself at any time and then receives the keystrokes; no browser policy prevents this. The
+ * page gets no event when the user clicks into a frame, so the guard relies on timing: if the user typed in a field, or
+ * clicked or tapped it, within the last second, the focus returns to the field. SPEC PG52.
  */
 
 import type { RefObject } from "preact"
@@ -13,14 +13,17 @@ import { getActiveElement, getEventTarget } from "../ui/kept-focus/page-elements
 /** A field counts as in use for this long after the last keystroke, click or tap, in milliseconds. */
 const TYPING_MS = 1_000
 
-/** A document that takes the focus this many times is reported. Some documents focus a field once, when they load. */
+/**
+ * A document that takes the focus this many times is reported. Some documents legitimately focus a field once, when
+ * they load.
+ */
 const STOLEN_FOCUS_REPORT_THRESHOLD = 3
 
 export function useFocusGuard(frame: RefObject<HTMLIFrameElement | null>, onFocusStolen: () => void): void {
   useEffect(() => guardFocus(frame, onFocusStolen), [])
 }
 
-/** Returns a function that removes the guard. */
+/** Guards the focus. Returns a function that removes the guard. */
 function guardFocus(frame: RefObject<HTMLIFrameElement | null>, onFocusStolen: () => void): () => void {
   let lastField: HTMLElement | null = null
   let lastActivityAt = Number.NEGATIVE_INFINITY
@@ -29,7 +32,7 @@ function guardFocus(frame: RefObject<HTMLIFrameElement | null>, onFocusStolen: (
     if (isTextField(getEventTarget(event))) lastActivityAt = event.timeStamp
   }
   const onKeyDown = (event: KeyboardEvent): void => {
-    // Tab leaves the field on purpose.
+    // With Tab, the user leaves the field on purpose.
     if (event.key !== "Tab") noteActivity(event)
   }
   const onFocusOut = (event: FocusEvent): void => {
@@ -55,7 +58,9 @@ function guardFocus(frame: RefObject<HTMLIFrameElement | null>, onFocusStolen: (
   }
 }
 
-/** Returns the focus to the field. Deferred, because the browser moves the focus to the frame only after the blur event. */
+/**
+ * Returns the focus to the field. Deferred, because the browser moves the focus to the frame only after the blur event.
+ */
 function returnFocus(frame: HTMLIFrameElement, field: HTMLElement): void {
   setTimeout(() => {
     frame.blur()

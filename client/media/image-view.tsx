@@ -17,7 +17,10 @@ interface ImageViewProps {
   readonly url: string
   readonly label: string
   readonly isInline?: boolean
-  /** In pixels. If both are known, the box has the image's aspect ratio, but at least MIN_ASPECT_RATIO. */
+  /**
+   * The image's size in pixels. If both values are known, the box has the image's aspect ratio, but at least
+   * MIN_ASPECT_RATIO.
+   */
   readonly width?: number | undefined
   readonly height?: number | undefined
 }
@@ -64,8 +67,8 @@ export function ImageView({ url, label, isInline = false, width, height }: Image
 }
 
 /**
- * Opens all loaded images of the message, starting with the one that was clicked. If the code of the lightbox can't be
- * loaded, the browser shows that image in a new tab.
+ * Opens all loaded images of the message, starting with the one that was clicked. If the lightbox's code can't be
+ * loaded, the browser shows the clicked image in a new tab.
  */
 function openLightbox(media: MediaContextValue, chosen: HTMLElement): void {
   const frames = Array.from(chosen.closest("article")?.querySelectorAll<HTMLElement>(".frame[data-url]") ?? [chosen])

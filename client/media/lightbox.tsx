@@ -2,8 +2,8 @@
  * lightbox.tsx: a viewer for the images of one message.
  *
  * Arrow keys and horizontal swipes show the other images. Escape, swiping down and a click outside the image close the
- * viewer, and the focus returns to the image it was opened from. An image is scaled to fit the window; a click shows it at
- * full size. SPEC PG57.
+ * viewer, and the focus returns to the image from which it was opened. An image is scaled to fit the window; a click
+ * shows it at full size. SPEC PG57.
  */
 
 import type { VNode } from "preact"
@@ -44,7 +44,7 @@ export function Lightbox(): VNode | null {
 interface LightboxDialogProps {
   readonly media: MediaContextValue
   readonly image: ViewableImage
-  /** "2 of 3"; "" if there is only one image. */
+  /** For example "2 of 3"; "" if there is only one image. */
   readonly position: string
   readonly onPrevious: (() => void) | null
   readonly onNext: (() => void) | null
@@ -113,7 +113,10 @@ interface LightboxImageProps {
   readonly onSwipe: SwipeHandlers
 }
 
-/** Has a media source of its own, because the URL that the transcript used may have expired. */
+/**
+ * An image in the lightbox. It has a media source of its own, because the URL that the transcript used may have
+ * expired.
+ */
 function LightboxImage({ image: { url, label }, onSwipe }: LightboxImageProps): VNode {
   const { state, onLoad, onError } = useMediaSource(url)
   const [isLarge, setLarge] = useState(false)
@@ -128,12 +131,15 @@ function LightboxImage({ image: { url, label }, onSwipe }: LightboxImageProps): 
   )
 }
 
-/** Minimum length of a swipe, in pixels. A swipe must also go more than twice as far along its direction as across it. */
+/** Minimum length of a swipe, in pixels. A swipe must also be more than twice as long in its direction as across it. */
 const SWIPE_PX = 48
 
 type SwipeHandlers = { readonly [direction in "left" | "right" | "down"]: (() => void) | null }
 
-/** Handles swipes with one finger. Leaves several fingers, and any touch while the page is zoomed in, to the browser. */
+/**
+ * Handles swipes with one finger. Touches with several fingers, and all touches while the page is zoomed in, are left
+ * to the browser.
+ */
 function createSwipeListeners(onSwipe: SwipeHandlers) {
   let from: Touch | undefined
   return {
@@ -154,7 +160,7 @@ interface IconButtonProps {
   readonly name: MediaIconName
   readonly label: string
   readonly hasInitialFocus?: boolean
-  /** Null disables the button. */
+  /** If null, the button is disabled. */
   readonly onActivate: (() => void) | null
 }
 

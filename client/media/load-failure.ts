@@ -1,11 +1,14 @@
-/** load-failure.ts: finds why media couldn't be loaded, and words it in the page's language: the server's reason, if it sent one. */
+/**
+ * load-failure.ts: finds the reason why media couldn't be loaded (the server's, if it sent one), and words it in the
+ * page's language.
+ */
 
 import { describeError, type RequestError, toRequestError } from "../net/http-request.ts"
 import { mediaText } from "../words/parts/media-text.ts"
 
 const REFETCH_TIMEOUT_MS = 10_000
 
-/** A fault is kept as a value and worded when it is drawn, because the language can change in the meantime. */
+/** A fault is kept as a value and worded when it is rendered, because the language can change in the meantime. */
 export type LoadFault = "unreachable" | "gone" | "unsupported" | RequestError
 
 export function describeLoadFault(fault: LoadFault): string {

@@ -1,6 +1,7 @@
 /**
- * media-view.tsx: the placeholder for a media segment, a Markdown image or a canvas document, which shows its view once
- * the code is loaded. The placeholder for an image has the image's height from the start. SPEC PG39, PG62.
+ * media-view.tsx: the placeholder for a media segment, a Markdown image or a canvas document. It is replaced by the
+ * actual view once the code is loaded. The placeholder for an image has the image's height from the start. SPEC PG39,
+ * PG62.
  */
 
 import type { VNode } from "preact"
@@ -11,7 +12,7 @@ import type { CanvasSegment, MediaSegment } from "../words/media-descriptions.ts
 import { mediaViews } from "./loading/deferred-media.ts"
 import { createBoxStyle } from "./loading/image-box.ts"
 
-/** The code of the views. Null until it is loaded, which this requests. */
+/** Returns the code of the views; null until it is loaded. Also starts loading it. */
 function useMediaViews(): typeof mediaViews.module.value {
   useEffect(() => void mediaViews.load(), [])
   return mediaViews.module.value
@@ -64,7 +65,7 @@ export function isMediaSegment(segment: Segment): segment is MediaSegment {
   return segment.type === "media"
 }
 
-/** The attachments of a user's message: images side by side, then the rest. */
+/** The attachments of a user's message: images next to each other, followed by the rest. */
 export function AttachmentsView({ segments }: { readonly segments: readonly MediaSegment[] }): VNode | null {
   if (segments.length === 0) return null
   return (

@@ -10,9 +10,9 @@ import { usePlaybackResume } from "./use-playback-resume.ts"
 
 export interface AudioPlayback {
   readonly isPlaying: boolean
-  /** In seconds. */
+  /** The current position, in seconds. */
   readonly time: number
-  /** In seconds; 0 while unknown. */
+  /** The total length, in seconds; 0 while unknown. */
   readonly length: number
   toggle(): void
   /** Moves to a position in seconds. */

@@ -8,7 +8,7 @@ import { useEffect, useState } from "preact/hooks"
 /** An element that is closer to the viewport than this counts as in view. */
 const NEAR_MARGIN = "600px"
 
-/** Stays true once it has been true. */
+/** Returns whether the element has come near the viewport. Stays true once it has been true. */
 export function useInView(element: RefObject<Element | null>): boolean {
   const [isInView, setInView] = useState(false)
   useEffect(() => {
@@ -18,7 +18,7 @@ export function useInView(element: RefObject<Element | null>): boolean {
       (entries) => {
         if (entries.some(({ isIntersecting }) => isIntersecting)) setInView(true)
       },
-      // The transcript is a scroll container, which clips whatever `rootMargin` adds: it needs `scrollMargin`.
+      // The transcript is a scroll container, which clips what `rootMargin` adds, so `scrollMargin` is also needed.
       { rootMargin: NEAR_MARGIN, scrollMargin: NEAR_MARGIN },
     )
     observer.observe(current)

@@ -1,9 +1,9 @@
 /**
  * use-media-source.ts: the URL that an image, audio or video element loads, and the state of that load.
  *
- * An element keeps its URL even if a newer one is signed, so it doesn't load again. When it fails to load, it gets a new
- * URL once; if that fails too, the user sees the reason. Loads that failed because of the network are retried when the
- * network is back. SPEC PG38, PG40, PG55, PG56.
+ * An element keeps its URL even if a newer one is signed, so it doesn't load again. If an element fails to load, it
+ * gets a new URL once; if that also fails, the user sees the reason. Loads that failed because of the network are
+ * retried when the network is back. SPEC PG38, PG40, PG55, PG56.
  */
 
 import { useEffect, useRef, useState } from "preact/hooks"
@@ -25,7 +25,7 @@ export interface MediaSourceHandle {
   readonly state: MediaSourceState
   /** Loads the media at the user's request, or tries again. */
   requestLoad(): void
-  /** The element's own load and error events. */
+  /** Handle the element's own load and error events. */
   onLoad(): void
   onError(): void
 }

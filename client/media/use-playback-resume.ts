@@ -1,5 +1,5 @@
 /**
- * use-playback-resume.ts: continues audio and video at the same position after the URL was renewed. SPEC PG59.
+ * use-playback-resume.ts: continues audio and video at the same position after their URL was renewed. SPEC PG59.
  */
 
 import { useRef } from "preact/hooks"

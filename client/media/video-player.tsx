@@ -1,7 +1,8 @@
 /**
- * video-player.tsx: a video with the browser's own controls. Only metadata and the first frame load before it is played.
+ * video-player.tsx: a video with the browser's own controls. Only metadata and the first frame load before it is
+ * played.
  *
- * If the URL expires during playback, it is renewed and playback continues at the same position. SPEC PG59, PG60.
+ * If the URL expires during playback, the URL is renewed and playback continues at the same position. SPEC PG59, PG60.
  */
 
 import type { VNode } from "preact"

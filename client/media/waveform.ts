@@ -4,9 +4,9 @@
  * The file is fetched and decoded only to draw the bars, so large files are left out.
  */
 
-/** Larger files get no bars, in bytes. Enough for a few minutes of speech. */
+/** Maximum size of a file for which bars are drawn, in bytes: enough for a few minutes of speech. */
 const MAX_WAVEFORM_BYTES = 1_500_000
-/** The sample rate to which a file is decoded. Enough to measure loudness. */
+/** The sample rate to which a file is decoded: enough to measure loudness. */
 const DECODE_RATE_HZ = 8_000
 /** The height of a silent bar, so that it stays visible. */
 const MIN_BAR = 0.06
@@ -45,7 +45,7 @@ async function fetchSmallBody(href: string): Promise<ArrayBuffer | null> {
   return null
 }
 
-/** Returns the root mean square of each of `count` equal stretches, scaled so that the loudest is 1. Pure. */
+/** Returns the root mean square of each of `count` equal stretches, scaled so that the loudest one is 1. Pure. */
 export function samplesToBars(samples: Float32Array, count: number): readonly number[] {
   const stretch = Math.max(1, Math.floor(samples.length / count))
   const loudness = Array.from({ length: count }, (_, at) => {

@@ -14,11 +14,11 @@ import {
 import { createJsonRequest, parseBody, readJson } from "./http-request.ts"
 import { TokenSource } from "./token-source.ts"
 
-/** How a session starts. */
+/** The options with which a session is created. */
 export interface SessionOptions {
-  /** Absent: the general agent. */
+  /** The session's agent. Absent if it is the general agent. */
   readonly agent?: string | undefined
-  /** The session is in no list and no search, and is erased after a day. Absent: no. */
+  /** Set if the session is temporary: it is in no list and no search, and is erased after a day. */
   readonly temporary?: true | undefined
 }
 
@@ -45,7 +45,7 @@ export class HttpApi extends TokenSource {
     return (await this.#requestJson(parseRenamedSession, sessionPath(session), request)).title
   }
 
-  /** Succeeds even if the session doesn't exist. */
+  /** Erases a session. Succeeds even if the session doesn't exist. */
   async eraseSession(session: string): Promise<void> {
     const response = await this.fetchAuthorized(sessionPath(session), { method: "DELETE" })
     if (response.status !== 404) await readJson(response)
@@ -76,8 +76,8 @@ export class HttpApi extends TokenSource {
 }
 
 /**
- * Returns the path of a session's route. `session` is the id of one of the user's own sessions, or `<owner>/<id>` for one
- * that its owner shares with the user. Both ids consist of letters, digits, `-` and `_`.
+ * Returns the path of a session's route. `session` is the id of one of the user's own sessions, or `<owner>/<id>` for a
+ * session that another user shares with the user. Both ids consist of letters, digits, `-` and `_`.
  */
 export function sessionPath(session: string, route = ""): string {
   const [id, owner] = session.split("/").reverse()
@@ -85,7 +85,7 @@ export function sessionPath(session: string, route = ""): string {
   return owner === undefined ? path : `${path}${route.includes("?") ? "&" : "?"}owner=${owner}`
 }
 
-/** Whether another user shares the session. */
+/** Returns whether another user owns the session and shares it. */
 export function isShared(session: string): boolean {
   return session.includes("/")
 }

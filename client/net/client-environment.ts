@@ -1,5 +1,5 @@
 /**
- * client-environment.ts: the network, clock and rights that the controllers of a client share.
+ * client-environment.ts: the network, clock and rights that a client's controllers share.
  *
  * options of the page or of `cuecard/client` → ENVIRONMENT → session controllers, session list, uploads
  * The page and the package create their controllers with the same environment, so they behave alike. Source: SPEC SK2.
@@ -16,10 +16,10 @@ import { retryDelayMs } from "./retry-delay.ts"
 import type { WebSocketEvents, WebSocketLike } from "./socket-link.ts"
 import { readClaims, type TokenSourceDeps } from "./token-source.ts"
 
-/** Default timeout of a request, in milliseconds; enough for a history page of one megabyte on a slow connection. */
+/** Default timeout of a request, in milliseconds: enough for a history page of one megabyte on a slow connection. */
 const REQUEST_TIMEOUT_MS = 30_000
 
-/** Allows nothing. Used until the server's settings have arrived. */
+/** Settings that allow nothing. Used until the server's settings have arrived. */
 export const EMPTY_SETTINGS: PageSettings = { media_hosts: [], embed_origins: [] }
 
 /** The parts of a WebSocket that are used here. */
@@ -32,7 +32,7 @@ export interface OpenedSocket extends WebSocketLike {
 
 export interface EnvironmentOptions
   extends Pick<TokenSourceDeps, "tokenRoutes" | "getEmbeddedToken" | "onToken" | "onSignedOut"> {
-  /** The server's origin, without a slash at the end. */
+  /** The server's origin, without a trailing slash. */
   readonly origin: string
   fetch(url: string, init: RequestInit): Promise<Response>
   readonly WebSocket: new (url: string, protocols: string[]) => OpenedSocket
@@ -41,11 +41,11 @@ export interface EnvironmentOptions
 export interface ClientEnvironment {
   readonly origin: string
   readonly api: HttpApi
-  /** Nothing is allowed until `loadSettings` has succeeded. */
+  /** The tenant's settings. Nothing is allowed until `loadSettings` has succeeded. */
   readonly settings: ReadonlySignal<PageSettings>
   /**
-   * True while the tenant is leaving, and for users who may only read. The server decides; this only avoids refused
-   * requests.
+   * True while the tenant is leaving, and for users who may only read. The server enforces this; the flag only avoids
+   * requests that would be refused.
    */
   readonly isReadOnly: ReadonlySignal<boolean>
   /** Loads the settings, because they may have changed. Retries unless the server refuses the request. */
@@ -56,7 +56,7 @@ export interface ClientEnvironment {
   random(): number
   createId(): string
   setTimer(ms: number, callback: () => void): () => void
-  /** Stops retrying. Requests that are under way finish. */
+  /** Stops retrying. Requests in progress are completed. */
   close(): void
 }
 
@@ -80,7 +80,7 @@ export function createEnvironment(options: EnvironmentOptions): ClientEnvironmen
     hold,
     now: Date.now,
     async fetch(path, init, timeoutMs = REQUEST_TIMEOUT_MS) {
-      // Without a timeout, a network that drops packets would block the client for minutes.
+      // Without a timeout, a network that drops packets could block the client for minutes.
       const sendOnce = (): Promise<Response> =>
         options.fetch(origin + path, { ...init, signal: createTimeout(timeoutMs, init.signal) })
       const response = await sendWithRateLimitRetry(hold, sendOnce)
@@ -115,7 +115,7 @@ function openSocket(socket: OpenedSocket, events: WebSocketEvents): WebSocketLik
   socket.onopen = () => events.onOpen()
   socket.onmessage = ({ data }: { readonly data: unknown }) => events.onMessage(data)
   socket.onclose = ({ code }: { readonly code: number }) => events.onClose(code)
-  // A close event follows. In some implementations, an error without a handler is thrown.
+  // Nothing to do, because a close event follows. Some implementations throw an error that has no handler.
   socket.onerror = () => {}
   return socket
 }

@@ -1,6 +1,6 @@
 /**
- * early-responses.ts: the responses that public/start-requests.js requested while the page's scripts were loading: a token and
- * the newest page of the open conversation. Each is used once. Source: SPEC PF9.
+ * early-responses.ts: the responses to the requests that public/start-requests.js sent while the page's scripts were
+ * loading: a token and the newest page of the open conversation. Each is used once. Source: SPEC PF9.
  */
 
 interface EarlyResponse {
@@ -10,11 +10,11 @@ interface EarlyResponse {
 }
 
 declare global {
-  /** Defined by public/start-requests.js, by path. Undefined if that file could not be loaded. */
+  /** The early responses by path, defined by public/start-requests.js. Undefined if that file could not be loaded. */
   var earlyResponses: Record<string, Promise<EarlyResponse>> | undefined
 }
 
-/** Returns the response if this request was sent early with the same token. Otherwise sends the request. */
+/** Returns the early response if this request was sent early with the same token. Otherwise sends the request. */
 export async function fetchOnce(path: string, init: RequestInit, send: () => Promise<Response>): Promise<Response> {
   const early = globalThis.earlyResponses?.[path]
   delete globalThis.earlyResponses?.[path]

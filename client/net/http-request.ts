@@ -4,15 +4,18 @@ import type { FaultFields } from "../../shared/fault.ts"
 import { parseRefusal } from "../../shared/protocol/responses.ts"
 import { errorText, wordFault } from "../words/page-text.ts"
 
-/** The status of the error for a response that can't be parsed. It counts as temporary, so the request is retried. */
+/**
+ * The status of the error for a response that can't be parsed. Such an error counts as temporary, so the request is
+ * retried.
+ */
 const UNREADABLE_STATUS = 502
 
-/** The server refused a request. The message is the server's text. */
+/** The error for a request that the server refused. The message is the server's text. */
 export class RequestError extends Error {
   readonly status: number
-  /** Null if the refusal didn't come from our server. */
+  /** Null if the refusal didn't come from the Cuecard server. */
   readonly code: string | null
-  /** The values in the text. */
+  /** The values that the text contains. */
   readonly fields: FaultFields
   constructor(status: number, text: string, code: string | null = null, fields: FaultFields = {}) {
     super(text)
@@ -22,7 +25,10 @@ export class RequestError extends Error {
   }
 }
 
-/** Whether a retry is pointless. After a 401, a retry may succeed with a new token; after a 408 or 429, later. */
+/**
+ * Returns whether a retry is pointless. After a 401, a retry with a new token may succeed; after a 408 or 429, a later
+ * retry.
+ */
 export function isPermanentRefusal({ status }: RequestError): boolean {
   return status < 500 && ![401, 408, 429].includes(status)
 }
@@ -42,7 +48,10 @@ export async function parseBody<T>(response: Response, parse: (value: unknown) =
   return body
 }
 
-/** Returns the body as JSON, or null if it isn't JSON. Throws RequestError, with the server's text, after a refusal. */
+/**
+ * Returns the body as JSON, or null if it isn't JSON. Throws RequestError with the server's text if the request was
+ * refused.
+ */
 export async function readJson(response: Response): Promise<unknown> {
   const body: unknown = await response.json().catch(() => null)
   if (response.ok) return body

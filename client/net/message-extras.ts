@@ -1,11 +1,11 @@
-/** message-extras.ts: the attachments and the reply reference of a message that the server has. */
+/** message-extras.ts: extracts the attachments and the reply reference of a message that the server has. */
 
 import { parseAssetUrl } from "../../shared/protocol/asset-url.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { type MessageExtras, pickExtras } from "./outbox.ts"
 
-/** Reads them from the message's segments. */
+/** Returns the message's attachments, which are read from its segments, and its reply reference. */
 export function extractExtras({ reply_to, segments }: WireMessage): MessageExtras {
   const attachments = segments.flatMap((segment): Asset[] => {
     const id = segment.type === "media" ? parseAssetUrl(segment.url) : null

@@ -2,8 +2,9 @@
  * outbox.ts: messages that the user has sent and the server has not yet acknowledged.
  *
  * composer → OUTBOX → socket (again after every hello, under the same id) → ack
- * Each message is stored under a key of its own, so that a reload loses none and two tabs don't overwrite each other's. The
- * server accepts an id only once, so sending a message again is safe. Source: SPEC SO6, SO7, SO13, SO14.
+ * Each message is stored under a key of its own, so that a reload loses no message and two tabs don't overwrite each
+ * other's messages. The server accepts an id only once, so sending a message again is safe. Source: SPEC SO6, SO7,
+ * SO13, SO14.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -18,7 +19,7 @@ import { readStorageRows } from "./user-storage.ts"
 
 /** The parts of a message other than its text. */
 export interface MessageExtras {
-  /** Id of the message being replied to. */
+  /** The id of the message being replied to. */
   readonly reply_to?: string
   /** Files that have been uploaded. */
   readonly attachments?: readonly Asset[]
@@ -33,13 +34,13 @@ type SendFrame = Extract<ClientFrame, { type: "send" }>
 export interface OutboxEntry extends MessageExtras {
   readonly id: string
   readonly content: string
-  /** Milliseconds since 1970. Orders the unsent messages. */
+  /** In milliseconds since 1970. Determines the order of the unsent messages. */
   readonly at: number
-  /** The server's text if it refused the message; null while it is being sent. */
+  /** The server's text if it refused the message; null while the message is being sent. */
   readonly error: string | null
   /** The code of the refusal (shared/fault.ts). */
   readonly code?: string | undefined
-  /** The values in the text of the refusal. */
+  /** The values that the refusal's text contains. */
   readonly fields?: FaultFields | undefined
   /** The trace of the refusal in the server's log. */
   readonly trace?: string | undefined
@@ -76,12 +77,12 @@ export class Outbox {
     if (stored[0]) this.entries.value = [...this.entries.value, ...stored].sort((a, b) => a.at - b.at)
   }
 
-  /** Whether any tab still stores this message. */
+  /** Returns whether this message is still stored, by any tab. */
   isStored(id: string): boolean {
     return this.#storage.getItem(this.#prefix + id) !== null
   }
 
-  /** Appends a message with the largest `at`, even if the clock was set back, so that a reload keeps the order. */
+  /** Appends a message. It gets the largest `at`, even if the clock was set back, so that a reload keeps the order. */
   addEntry(entry: OutboxEntry): void {
     const others = this.entries.value.filter(({ id }) => id !== entry.id)
     const ordered = { ...entry, at: Math.max(entry.at, (others.at(-1)?.at ?? 0) + 1) }
@@ -99,7 +100,10 @@ export class Outbox {
     return this.entries.value.findLast(({ error }) => error === null)?.id
   }
 
-  /** Records that the server has the message. `isShown`: it is in the transcript, or older than everything loaded. */
+  /**
+   * Records that the server has the message. `isShown`: whether the message is in the transcript, or older than
+   * everything loaded.
+   */
   acknowledgeEntry(id: string, seq: number, isShown: boolean): void {
     this.#deleteStored(id)
     if (isShown) this.removeEntry(id)
@@ -107,7 +111,7 @@ export class Outbox {
   }
 
   /**
-   * Removes the messages that the history loaded as of `seq` contains, and others that were acknowledged by then.
+   * Removes the messages that are in the history loaded as of `seq`, and others that were acknowledged by then.
    */
   removeSettled(seq: number, isShown: (id: string) => boolean): void {
     for (const { id } of this.entries.value) {
@@ -115,7 +119,7 @@ export class Outbox {
     }
   }
 
-  /** Records that the server refused the message. It keeps its position, and gets the server's text. */
+  /** Records that the server refused the message, with the server's text. The message keeps its position. */
   markFailed(id: string, error: string, refusal: Pick<OutboxEntry, "code" | "fields" | "trace"> = {}): void {
     const entry = this.entries.value.find((known) => known.id === id)
     if (entry === undefined) return
@@ -164,10 +168,10 @@ export function clearSessionStorage(storage: KeyValueStorage, sessionId: string)
   }
 }
 
-/** The storage key of a message or an edit. */
+/** Matches the storage key of a message or an edit. */
 const PENDING_KEY = /^cuecard\.(?:send|edit)\.([\w-]{1,64})\./
 
-/** The prefix of the storage keys of drafts. The user and the session follow it. */
+/** The prefix of drafts' storage keys, followed by the user and the session. */
 export const DRAFT_PREFIX = "cuecard.draft."
 
 function readOutboxEntries(storage: KeyValueStorage, prefix: string): readonly OutboxEntry[] {
@@ -196,7 +200,7 @@ export function pickExtras({
   }
 }
 
-/** Returns the frame that sends a message. Attachments are sent as ids. JSON leaves out undefined fields. */
+/** Returns the frame that sends a message. Attachments are sent as ids. Undefined fields are omitted from the JSON. */
 export function toSendFrame({ id, content, reply_to, attachments, action, effort }: OutboxEntry): SendFrame {
   return { type: "send", id, content, reply_to, attachments: attachments?.map((asset) => asset.id), action, effort }
 }

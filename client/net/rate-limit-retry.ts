@@ -1,5 +1,6 @@
 /**
- * rate-limit-retry.ts: retries rate-limited requests and frames after a wait. The code for waiting is loaded on first use.
+ * rate-limit-retry.ts: retries rate-limited requests and frames after a wait. The code that waits is loaded on first
+ * use.
  */
 
 import type { BudgetRefusal } from "../words/budget-text.ts"
@@ -15,7 +16,10 @@ export async function sendWithRateLimitRetry<T extends Refusable>(
   return response.status === 429 ? await (await import("./rate-wait.ts")).repeatRefused(hold, response, send) : response
 }
 
-/** Words a budget refusal, with the time in the user's time zone. Returns the server's text if the code can't be loaded. */
+/**
+ * Returns the text of a budget refusal, with the time in the user's time zone; the server's text if the code can't be
+ * loaded.
+ */
 export async function wordRefusal(refusal: BudgetRefusal): Promise<string> {
   const code = await import("../words/budget-text.ts").catch(() => null)
   return code?.describeExhausted(refusal) ?? refusal.text

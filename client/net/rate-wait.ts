@@ -1,5 +1,5 @@
 /**
- * rate-wait.ts: holds a client's requests while the server is rate limiting it. Loaded on first use.
+ * rate-wait.ts: holds back a client's requests while the server is rate limiting the client. Loaded on first use.
  *
  * 429 with Retry-After → WAIT → requests, uploads, sockets, resent frames
  * Source: SPEC LI6.
@@ -12,9 +12,11 @@ import { wordFault } from "../words/page-text.ts"
 import { rateWaitText } from "../words/rate-wait-text.ts"
 import type { RequestHold } from "./request-hold.ts"
 
-/** Longest `Retry-After` for which the page waits, in seconds. A request that would have to wait longer fails. */
+/** Maximum `Retry-After` for which the page waits, in seconds. A request that would have to wait longer fails. */
 const MAX_WAIT_SECONDS = 60
-/** A random time is added to the wait, up to this share of it, because other tabs and users may be waiting too. */
+/**
+ * A random time is added to the wait, up to this share of the wait, because other tabs and users may also be waiting.
+ */
 const JITTER_SHARE = 0.3
 
 /** A response, to a request or to an upload, that may ask the page to wait. */
@@ -39,8 +41,9 @@ export async function repeatRefused<T extends Refusable>(
 }
 
 /**
- * Handles a rate-limited frame or a refused socket. After a rate-limited frame it waits, and then calls `resend` once for
- * all such frames. The text for a refused socket is shown until a socket is accepted; socket-link.ts opens the next one.
+ * Handles a rate-limited frame or a refused socket. After a rate-limited frame, waits and then calls `resend` once for
+ * all such frames. The text for a refused socket is shown until a socket is accepted; socket-link.ts opens the next
+ * one.
  */
 export async function holdFrames(hold: RequestHold, code: string, text: string, resend: () => void): Promise<void> {
   if (code !== "rate_limited") {
@@ -55,8 +58,8 @@ export async function holdFrames(hold: RequestHold, code: string, text: string, 
 }
 
 /**
- * If the response asks for a wait, waits, or joins the wait in progress, and returns true. Otherwise returns false without
- * waiting.
+ * If the response asks for a wait, waits, or joins the wait in progress, and returns true. Otherwise returns false
+ * without waiting.
  */
 async function waitAfter(hold: RequestHold, response: Refusable): Promise<boolean> {
   const isRequest = "headers" in response

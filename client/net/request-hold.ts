@@ -1,7 +1,8 @@
 /**
- * request-hold.ts: whether a client is waiting because the server is rate limiting it. rate-wait.ts starts and ends the wait.
+ * request-hold.ts: whether a client is waiting because the server is rate limiting it. rate-wait.ts starts and ends the
+ * wait.
  *
- * Each client has its own, so that the limit of one user does not hold back another user of the same process.
+ * Each client has a hold of its own, so that one user's limit does not delay another user in the same process.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -9,7 +10,7 @@ import { type Signal, signal } from "@preact/signals"
 export class RequestHold {
   /** The text to show while the client waits; otherwise empty. */
   readonly text: Signal<string> = signal("")
-  /** Resolves when requests may be sent. If it is null, they may be sent now. */
+  /** Resolves when requests may be sent. Null if they may be sent now. */
   end: Promise<void> | null = null
   /** Functions that send refused frames again after the wait. */
   readonly resends = new Set<() => void>()

@@ -1,8 +1,11 @@
-/** schema-parser.ts: parsers of response bodies from valibot schemas, for code that is loaded after the first view. Pure. */
+/**
+ * schema-parser.ts: creates parsers of response bodies from valibot schemas, for code that is loaded after the initial
+ * render. Pure.
+ */
 
 import * as v from "valibot"
 
-/** Returns a function that returns the parsed value, or null. */
+/** Creates a parser, which returns the parsed value, or null if it doesn't match the schema. */
 export function createSchemaParser<T>(schema: v.GenericSchema<unknown, T>): (value: unknown) => T | null {
   return (value) => {
     const parsed = v.safeParse(schema, value)

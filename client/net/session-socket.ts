@@ -2,8 +2,8 @@
  * session-socket.ts: the protocol of one open session over its socket.
  *
  * link → hello {epoch, after} → frames → store
- * Numbered frames are applied exactly once and in order: one with seq ≤ last is dropped, and prev ≠ last is a gap.
- * Source: SPEC SO1–SO4, SO8.
+ * Numbered frames are applied exactly once and in order: a frame with seq ≤ last is dropped, and prev ≠ last means that
+ * there is a gap. Source: SPEC SO1–SO4, SO8.
  */
 
 import { apply } from "../../shared/protocol/apply-ops.ts"
@@ -18,7 +18,7 @@ import {
 import { PROTOCOL_VERSION, SEEN_EVERY_BYTES, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
 import { SocketLink, type LinkState, type SocketLinkDeps } from "./socket-link.ts"
 
-/** How far the client has received a session. The next hello sends it. */
+/** How much of a session the client has received. The next hello contains this point. */
 export interface ResumePoint {
   readonly epoch: string
   readonly seq: number
@@ -34,21 +34,24 @@ export interface SessionSocketHandlers {
   /** Called after the server's hello, to resend what has not been acknowledged. */
   /** `agent`: see `HelloFrame`. */
   onLive(agent: string | undefined): void
-  /** Called when the client's state doesn't match the server's. Load the newest page, then call `resumeFrom`. */
+  /**
+   * Called when the client's state doesn't match the server's. The caller must load the newest page and then call
+   * `resumeFrom`.
+   */
   onReset(reason: "epoch" | "step"): void
   onStateChange(state: LinkState): void
-  /** Called when the server has responded, which it can even if the browser reports that it is offline. */
+  /** Called when the server has responded, which is possible even if the browser reports that it is offline. */
   onReachable(): void
 }
 
-/** Maximum number of resumes without progress before the newest history is loaded again. */
+/** Number of resumes without progress after which the newest history is loaded again. */
 const MAX_FRUITLESS_RESUMES = 3
 
 export class SessionSocket {
   readonly #handlers: SessionSocketHandlers
   readonly #link: SocketLink
   #resumePoint: ResumePoint | null = null
-  /** Whether the server has answered the hello. Numbered frames before that belong to an earlier resume. */
+  /** Whether the server has answered the hello. Numbered frames that arrive before that belong to an earlier resume. */
   #isReady = false
   #fruitlessResumes = 0
   #unseenFrames = 0
@@ -157,7 +160,10 @@ export class SessionSocket {
     this.send({ type: "seen", seq: fragment.seq })
   }
 
-  /** Joins a frame's fragments. Returns null until the last has arrived, so that a frame is shown whole or not at all. */
+  /**
+   * Joins a frame's fragments. Returns null until the last fragment has arrived, so that a frame is shown whole or not
+   * at all.
+   */
   #assembleFragments(fragment: MessageFrame | OpsFrame): MessageFrame | OpsFrame | null {
     if (fragment.pieces === undefined || fragment.pieces === 0) return fragment
     const partial = this.#partialFrame

@@ -1,10 +1,11 @@
 /**
- * socket-link.ts: keeps a WebSocket connected: opens it, retries, replaces it before its token expires, and closes it when
- * it is dead.
+ * socket-link.ts: keeps a WebSocket connected: opens it, retries, replaces the socket before its token expires, and
+ * closes a dead socket.
  *
  * token → connect → LINK → open, text → session-socket
- * A renewed token needs a new socket, which replaces the old one once it is open. A socket on which nothing arrives after a
- * request is closed. Time, randomness, timers and the socket are passed in. Source: SPEC SO1, SO5, SO9, SO10.
+ * A renewed token needs a new socket, which replaces the old one once the new socket is open. If nothing arrives on a
+ * socket after a request, the socket is closed. Time, randomness, timers and the socket are passed in. Source: SPEC
+ * SO1, SO5, SO9, SO10.
  */
 
 import { PING_FRAME, PONG_FRAME } from "../../shared/protocol/server-frame.ts"
@@ -28,18 +29,18 @@ export interface WebSocketEvents {
 
 export interface SocketLinkDeps {
   connect(protocols: string[], events: WebSocketEvents): WebSocketLike
-  /** Returns a valid token, which is requested from the server if necessary. */
+  /** Returns a valid token, requesting one from the server if necessary. */
   getToken(): Promise<{ readonly token: string; readonly renewAt: number }>
   /** Called when the server refused the current token. */
   forgetToken(): void
   now(): number
   random(): number
-  /** Calls back after `ms` milliseconds. Returns a function that cancels it. */
+  /** Calls `callback` after `ms` milliseconds. Returns a function that cancels the call. */
   setTimer(ms: number, callback: () => void): () => void
 }
 
 export interface SocketLinkHandlers {
-  /** Called when a socket has opened, which needs a hello even if another was open before. */
+  /** Called when a socket has opened. Every socket needs a hello, even if another one was open before. */
   onOpen(): void
   onText(text: string): void
   /** Called when no socket is open any more. */
@@ -53,21 +54,24 @@ export interface SocketLinkHandlers {
 const CONNECT_TIMEOUT_MS = 15_000
 /** A connection attempt older than this, in milliseconds, is restarted when the device is back online. */
 const STALE_CONNECT_AFTER_MS = 2_000
-/** Timeout for anything to arrive after a frame that expects a response, in milliseconds, in addition to the send time. */
+/**
+ * How long nothing may arrive after a frame that expects a response, in milliseconds, in addition to the time for
+ * sending.
+ */
 const PROBE_TIMEOUT_MS = 8_000
-/** The same timeout for the ping that checks a socket when the device is back online or the page is visible again. */
+/** The same for the ping that checks a socket when the device is back online or the page is visible again. */
 const RETURN_PROBE_TIMEOUT_MS = 3_000
-/** Slowest expected upload, in UTF-16 code units per millisecond: a poor mobile connection. */
+/** Lowest expected upload speed, in UTF-16 code units per millisecond: a poor mobile connection. */
 const SLOWEST_CHARS_PER_MS = 4
 /** After more unanswered pings than this, the upstream direction is considered dead, even if frames still arrive. */
 const MAX_UNANSWERED_PINGS = 3
-/** Shortest time between two token renewals, and the delay before a failed one is retried, in milliseconds. */
+/** Minimum time between two token renewals, and the delay before a failed renewal is retried, in milliseconds. */
 const MIN_RENEW_INTERVAL_MS = 20_000
-/** Longest timer, in milliseconds. Browsers' timers overflow at 2³¹ ms, about 24.9 days. */
+/** Maximum duration of a timer, in milliseconds. Browsers' timers overflow at 2³¹ ms, about 24.9 days. */
 const MAX_TIMER_MS = 24 * 60 * 60_000
-/** A connection that was live for this long resets the count of failures, in milliseconds. */
+/** After a connection has been live for this long, in milliseconds, the count of failures is reset. */
 const STABLE_CONNECTION_MS = 5_000
-/** After this many consecutive failures the token is discarded, in case it is the cause. */
+/** After this many consecutive failures, the token is discarded in case it is the cause. */
 const TOKEN_SUSPECT_FAILURES = 2
 const CLOSE_TOKEN_REFUSED = 4401
 const CLOSE_GONE = 4404
@@ -89,7 +93,7 @@ export class SocketLink {
   #unansweredPings = 0
   /** A second socket with a newer token, which replaces the live one once it is open. */
   #replacement: WebSocketLike | null = null
-  /** When the socket will be closed unless something arrives before then. */
+  /** The time at which the socket is closed unless something arrives before then. */
   #deadline: { readonly at: number; readonly cancel: () => void } | null = null
   #cancelRetry: (() => void) | null = null
   #cancelOpening: (() => void) | null = null
@@ -286,7 +290,10 @@ export class SocketLink {
     this.#deadline = null
   }
 
-  /** A socket that dies right after a response is detected after one ping interval and one wait, DEAD_SOCKET_MS in all. */
+  /**
+   * Schedules the next ping. A socket that dies right after a response is detected after one ping interval and one
+   * timeout, DEAD_SOCKET_MS in total.
+   */
   #schedulePing(): void {
     this.#cancelPing?.()
     this.#cancelPing = this.#deps.setTimer(PING_MS, () => {
@@ -297,7 +304,7 @@ export class SocketLink {
     })
   }
 
-  /** Closes the socket and cancels all timers. Later events of the socket are ignored. */
+  /** Closes the socket and cancels all timers. Later events from that socket are ignored. */
   #closeSocket(code?: number): void {
     for (const cancel of [this.#cancelRetry, this.#cancelOpening, this.#cancelPing, this.#cancelRenew]) cancel?.()
     this.#cancelRetry = null
@@ -316,7 +323,10 @@ export class SocketLink {
   }
 }
 
-/** Takes the socket's place while its token is being requested, so that two connects can't overlap. */
+/**
+ * Creates a placeholder that stands for the socket while its token is being requested, so that connection attempts
+ * can't overlap.
+ */
 function createPlaceholderSocket(): WebSocketLike {
   return { send() {}, close() {} }
 }

@@ -2,8 +2,8 @@
  * token-source.ts: requests, caches and renews the page's access token.
  *
  * embedding product | sign-in | development → TOKEN → requests, socket
- * A token is renewed before it expires, shared by concurrent requests, and discarded when the server refuses it. Source:
- * SPEC SO1, SP1, SP2.
+ * A token is renewed before it expires, shared by concurrent requests, and discarded when the server refuses it.
+ * Source: SPEC SO1, SP1, SP2.
  */
 
 import { parseJson } from "../../shared/json.ts"
@@ -14,7 +14,7 @@ import { createJsonRequest, parseBody, RequestError } from "./http-request.ts"
 
 export interface AccessToken {
   readonly token: string
-  /** When to request the next one, in milliseconds since 1970. */
+  /** When to request the next token, in milliseconds since 1970. */
   readonly renewAt: number
 }
 
@@ -25,13 +25,14 @@ export interface TokenResponse {
 }
 
 export interface TokenSourceDeps {
-  /** Aborts the request after `timeoutMs`, if given, or after a default. */
+  /** Sends a request, which is aborted after `timeoutMs` or, if that is absent, after a default time. */
   fetch(url: string, init: RequestInit, timeoutMs?: number): Promise<Response>
   now(): number
-  /** The hold that `fetch` observes. */
+  /** The hold that `fetch` respects. */
   readonly hold?: RequestHold
   /**
-   * Routes that issue tokens to the page, in the order in which they are tried. A 404 means that the route doesn't exist.
+   * The routes that issue tokens to the page, in the order in which they are tried. A 404 means that a route doesn't
+   * exist.
    */
   readonly tokenRoutes: readonly string[]
   /** Returns a new token from the product that embeds the page. Used instead of `tokenRoutes`. */
@@ -42,13 +43,16 @@ export interface TokenSourceDeps {
   onSignedOut?(refusal: RequestError): void
 }
 
-/** A token is renewed this long before it expires, in milliseconds. A short-lived one is renewed after half its lifetime. */
+/**
+ * A token is renewed this long before it expires, in milliseconds. A short-lived token is renewed after half its
+ * lifetime.
+ */
 const TOKEN_RENEW_MARGIN_MS = 60_000
 /** Assumed lifetime of a token without `iat` and `exp`, in milliseconds. */
 const DEFAULT_TOKEN_LIFETIME_MS = 120_000
 
 export class TokenSource {
-  /** Whether requests wait because of a rate limit. */
+  /** Holds back requests while a rate limit applies. */
   readonly hold: RequestHold
   readonly #deps: TokenSourceDeps
   #cachedToken: AccessToken | null = null
@@ -59,13 +63,16 @@ export class TokenSource {
     this.hold = deps.hold ?? new RequestHold()
   }
 
-  /** Returns a valid token. While the server is rate limiting the page, everything that needs a token waits here. */
+  /**
+   * Returns a valid token. While the server is rate limiting the page, everything that needs a token waits for this
+   * method.
+   */
   getToken(): Promise<AccessToken> {
     if (this.hold.end !== null) return this.hold.end.then(() => this.getToken())
     if (this.#cachedToken !== null && this.#cachedToken.renewAt > this.#deps.now())
       return Promise.resolve(this.#cachedToken)
     this.#pendingToken ??= this.#renewToken().catch((error: unknown) => {
-      // After a refusal, the rejected promise stays: signing in loads the page again.
+      // After a refusal, the rejected promise is kept, because signing in reloads the page.
       const isSignedOut = error instanceof RequestError && (error.status === 401 || error.status === 403)
       if (isSignedOut) this.#deps.onSignedOut?.(error)
       else this.#pendingToken = null
@@ -114,7 +121,9 @@ export class TokenSource {
   }
 }
 
-/** Returns the time from `iat` to `exp`. The server's clock set both, and the device's clock may be hours off. */
+/**
+ * Returns the time from `iat` to `exp`. Both come from the server's clock, while the device's clock may be hours off.
+ */
 function readLifetimeMs(token: string): number {
   const { iat, exp } = readClaims(token)
   return typeof iat === "number" && typeof exp === "number" && exp > iat
@@ -128,7 +137,7 @@ export function readUser(token: string): string | null {
   return typeof tenant === "string" && typeof sub === "string" ? `${tenant}/${sub}` : null
 }
 
-/** Reads the claims without verifying the token. `jose` would add several kilobytes to the first view for this. */
+/** Returns the claims without verifying the token. `jose` would add several kilobytes to the initial load. */
 export function readClaims(token: string): Readonly<Partial<Record<string, unknown>>> {
   const payload = token.split(".")[1] ?? ""
   try {

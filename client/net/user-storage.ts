@@ -1,8 +1,8 @@
 /**
- * user-storage.ts: the browser's storage as seen by a page where one user is signed in.
+ * user-storage.ts: the browser's storage as seen by a page in which one user is signed in.
  *
- * Unsent messages, edits and unfinished imports are stored under a prefix that names their user, so that the pages of two
- * users in one browser never read each other's data. The keys of drafts already name the user. Source: SPEC SP5.
+ * Unsent messages, edits and unfinished imports are stored under a prefix that contains the user, so that two users'
+ * pages in one browser never read each other's data. The keys of drafts already contain the user. Source: SPEC SP5.
  */
 
 import type { KeyValueStorage } from "./outbox.ts"
@@ -10,21 +10,21 @@ import type { KeyValueStorage } from "./outbox.ts"
 /** The storage key of the user whose rows the page shows. Removed when the user signs out. */
 export const USER_KEY = "cuecard.user"
 
-/** Keys of messages, edits and unfinished imports, which don't name their user. */
+/** Matches the keys of messages, edits and unfinished imports, which don't contain the user. */
 export const UNSENT_KEY = /^cuecard\.(?:send|edit|import)\./
 export const ASIDE_PREFIX = "cuecard.aside."
 
 export interface UserStorage extends KeyValueStorage {
-  /** The page's user. While it is null, keys don't name a user; version 0.1.0 stored everything like this. */
+  /** The page's user. While this is null, keys don't contain a user; version 0.1.0 stored everything in this way. */
   user: string | null
 }
 
-/** Returns the prefix of a user's keys. An encoded user contains no slash, so no prefix begins with another one. */
+/** Returns the prefix of a user's keys. An encoded user contains no slash, so no prefix begins with another prefix. */
 export function userPrefix(user: string | null): string {
   return user === null ? "" : ASIDE_PREFIX + encodeURIComponent(user) + "/"
 }
 
-/** By default, the user of the page. */
+/** Creates the storage of a user, by default of the page's user. */
 export function createUserStorage(storage: KeyValueStorage, user = storage.getItem(USER_KEY)): UserStorage {
   const toStored = (key: string): string => (UNSENT_KEY.test(key) ? userPrefix(page.user) + key : key)
   const page: UserStorage = {

@@ -1,4 +1,6 @@
-/** deferred-search.ts: loads the command palette, the search and the shortcuts, which the first view doesn't need. */
+/**
+ * deferred-search.ts: loads the command palette, the search and the shortcuts, which the initial render doesn't need.
+ */
 
 import { deferModule } from "../ui/deferred-module.ts"
 

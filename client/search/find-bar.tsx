@@ -1,7 +1,8 @@
 /**
- * find-bar.tsx: the search in the open conversation. The server searches, so it also finds messages that aren't loaded.
+ * find-bar.tsx: the find bar, which searches the open conversation. The server searches, so messages that aren't loaded
+ * are also found.
  *
- * The focus stays in the field while the conversation scrolls to the hits. Source: SPEC LB7, LB8.
+ * The field stays focused while the conversation scrolls to the hits. Source: SPEC LB7, LB8.
  */
 
 import { useSignal } from "@preact/signals"
@@ -26,7 +27,7 @@ function closeFindBar(): void {
 
 export function FindBar({ controller }: { readonly controller: SessionController }): VNode {
   const field = useRef<HTMLInputElement>(null)
-  /** Index of the hit that is shown; -1 before the first. */
+  /** The index of the hit that is shown; -1 before the first one is shown. */
   const index = useSignal(-1)
   const search = useMemo(() => {
     const { api, id } = controller
@@ -115,7 +116,7 @@ interface FindButtonProps {
   readonly onClick: () => void
 }
 
-/** A disabled button keeps the focus, so that the keyboard user doesn't lose it at the last hit. */
+/** A button that stays focusable when it is disabled, so that keyboard users don't lose the focus at the last hit. */
 function FindButton({ label, path, isDisabled = false, onClick }: FindButtonProps): VNode {
   return (
     <button type="button" aria-label={label} title={label} aria-disabled={isDisabled} onClick={onClick}>

@@ -1,6 +1,9 @@
 /** focus-message.ts: moves the focus from message to message. Source: SPEC KB5. */
 
-/** Focuses the message before (-1) or after (1) the focused one; without one, the last visible message or the first. */
+/**
+ * Focuses the message before (-1) or after (1) the focused message. If no message is focused, focuses the last visible
+ * message or the first.
+ */
 export function focusNeighbourMessage(step: -1 | 1): void {
   const articles = [...document.querySelectorAll<HTMLElement>("main.view article[data-id]")]
   const focused = document.activeElement?.closest<HTMLElement>("article[data-id]") ?? null

@@ -19,15 +19,15 @@ export type CommandId = keyof typeof searchText.commands
 export interface CommandContext {
   readonly router: SessionRouter
   readonly isDrawerOpen: Signal<boolean>
-  /** The code of the list of conversations; null while it is loading. */
+  /** Returns the code of the conversation list; null while it is loading. */
   getSidebar(): SidebarCode | null
 }
 
-/** What commands use of the list of conversations. */
+/** The parts of the conversation list's code that commands use. */
 export interface SidebarCode {
   /** Exports a conversation as a file. */
   saveSession(router: SessionRouter, id: string, format: "markdown" | "jsonl"): Promise<void>
-  /** Changes a conversation's position in the list: pinning, moving, archiving. */
+  /** Returns the commands that organise a conversation: pinning, moving, archiving. */
   listOrganizing(
     router: SessionRouter,
     id: string,
@@ -41,7 +41,7 @@ export interface SidebarCode {
 export interface PageCommand {
   readonly id: CommandId
   readonly keys: readonly Keys[]
-  /** Whether the palette lists it. The others make sense as keys only. */
+  /** Whether the palette lists the command. The others are only useful as shortcuts. */
   readonly isInPalette: boolean
   readonly isAvailable: (context: CommandContext) => boolean
   readonly run: (context: CommandContext) => void
@@ -65,7 +65,7 @@ export function openHash(router: SessionRouter, hash: string): void {
   else location.hash = hash
 }
 
-/** Opens the conversation before (-1) or after (1) the open one in the list, as it is shown. */
+/** Opens the conversation before (-1) or after (1) the open one, in the order of the list on screen. */
 function openNeighbour({ router }: CommandContext, step: -1 | 1): void {
   const rows = [...document.querySelectorAll<HTMLElement>(".sidebar [data-session]")]
   const ids = rows.map((row) => row.dataset["session"])

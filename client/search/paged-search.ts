@@ -1,17 +1,17 @@
 /**
- * paged-search.ts: a search whose query changes while its pages are loaded. No DOM.
+ * paged-search.ts: a search whose query may change while pages of results are being loaded. Does not use the DOM.
  *
- * A page that arrives after the query has changed is dropped, so an older result never replaces a newer one. Requests wait
- * until the user has stopped typing for a moment. Source: SPEC LB2, LB3.
+ * A page that arrives after the query has changed is dropped, so an older result never replaces a newer one. Requests
+ * wait until the user has stopped typing for a moment. Source: SPEC LB2, LB3.
  */
 
 import { type ReadonlySignal, signal } from "@preact/signals"
 
-/** Time without a change of the query before it is sent, in milliseconds. */
+/** A query is sent once it has not changed for this time, in milliseconds. */
 export const QUERY_DELAY_MS = 150
-/** Maximum number of empty pages that are requested in a row. Each may represent 1,000 messages without a hit. */
+/** Maximum number of empty pages that are requested in a row. Each page may stand for 1,000 messages without a hit. */
 const MAX_EMPTY_PAGES = 20
-/** Characters of a query. The server refuses longer ones. */
+/** Maximum length of a query, in UTF-16 code units. The server refuses longer queries. */
 export const MAX_QUERY_CHARS = 200
 
 export interface HitPage<T> {
@@ -22,7 +22,7 @@ export interface HitPage<T> {
 }
 
 export interface SearchState<T> {
-  /** Empty if there is no search. */
+  /** The query; empty if there is no search. */
   readonly query: string
   readonly hits: readonly T[]
   readonly next: string | null
@@ -51,7 +51,7 @@ export class PagedSearch<T> {
     return this.#state
   }
 
-  /** Searches for another text. The old hits stay until the new ones arrive. */
+  /** Searches for another text. The old hits remain until the new ones arrive. */
   setQuery(text: string): void {
     const query = text.trim().slice(0, MAX_QUERY_CHARS)
     if (query === this.#state.peek().query) return
@@ -72,7 +72,7 @@ export class PagedSearch<T> {
     await this.#load(next === null ? [] : hits, next)
   }
 
-  /** Drops what is still being loaded. */
+  /** Ends the search. Pages that are still being loaded are dropped. */
   close(): void {
     this.#run++
     clearTimeout(this.#timer)
@@ -97,7 +97,7 @@ export class PagedSearch<T> {
     }
   }
 
-  /** Returns the first page that has hits, or the last one. Null if the query has changed. */
+  /** Returns the first page that has hits, or else the last page requested; null if the query has changed. */
   async #loadHits(run: number, from: string | null): Promise<HitPage<T> | null> {
     let next = from
     for (let count = 1; ; count++) {

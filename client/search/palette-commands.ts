@@ -1,6 +1,6 @@
 /**
- * palette-commands.ts: the commands that the palette lists: those of the page, those that organise the open conversation,
- * and the one that starts a temporary chat. Source: SPEC LB4, LB28.
+ * palette-commands.ts: the commands that the palette lists: those of the page, those that organise the open
+ * conversation, and the one that starts a temporary chat. Source: SPEC LB4, LB28.
  */
 
 import { focusRequests } from "../ui/focus.ts"
@@ -13,7 +13,7 @@ import type { Keys } from "./shortcut-keys.ts"
 export interface PaletteCommand {
   readonly label: string
   readonly keys: readonly Keys[]
-  /** Whether it shows the list of conversations, which on phones is the drawer. */
+  /** Whether the command shows the conversation list, which on phones is a drawer. */
   readonly opensList?: boolean
   readonly run: () => void
 }

@@ -1,7 +1,7 @@
 /**
  * palette-dialog.tsx: the command palette: one field that finds conversations, commands and messages.
  *
- * The focus stays in the field; arrow keys move the active entry (the ARIA combobox pattern). Source: SPEC LB1 to LB6.
+ * The field stays focused; arrow keys move the active entry (the ARIA combobox pattern). Source: SPEC LB1 to LB6.
  */
 
 import { type Signal, useSignal } from "@preact/signals"
@@ -25,7 +25,7 @@ import { SnippetText } from "./snippet-text.tsx"
 
 type Item = PaletteItem<PaletteCommand>
 
-/** Entries that Page Up and Page Down move by. */
+/** The number of entries by which Page Up and Page Down move. */
 const PAGE_STEP = 8
 
 export function PaletteDialog({ context }: { readonly context: CommandContext }): VNode {
@@ -70,7 +70,7 @@ interface Palette {
   readonly search: PagedSearch<SearchHit>
   readonly sections: readonly PaletteSection<PaletteCommand>[]
   readonly items: readonly Item[]
-  /** Index of the active entry; -1 if there is none. */
+  /** The index of the active entry; -1 if there is none. */
   readonly activeIndex: number
   setActive(index: number): void
   setText(text: string): void
@@ -92,7 +92,7 @@ function usePalette(context: CommandContext): Palette {
   const choose = (item: Item | undefined): void => {
     if (item === undefined) return
     close()
-    // Deferred until the dialog has closed, which moves the focus.
+    // Deferred until the dialog has closed, because closing it moves the focus.
     setTimeout(() => openItem(item, context))
   }
   return {
@@ -145,7 +145,7 @@ function openItem(item: Item, context: CommandContext): void {
   context.isDrawerOpen.value = context.isDrawerOpen.peek() && item.kind === "command" && item.command.opensList === true
 }
 
-/** Returns the index of the entry that a key moves to; null for other keys. The arrow keys continue at the other end. */
+/** Returns the index of the entry that a key moves to; null for other keys. The arrow keys wrap around. */
 function moveIndex(key: string, index: number, count: number): number | null {
   if (key === "ArrowDown") return (index + 1) % Math.max(1, count)
   if (key === "ArrowUp") return (index - 1 + count) % Math.max(1, count)
@@ -180,7 +180,7 @@ function PaletteField({ text, listId, activeId, onText }: PaletteFieldProps): VN
         placeholder={searchText.placeholder}
         value={text.value}
         onInput={(event) => {
-          // The text of an unfinished composition isn't a word yet.
+          // The text of an unfinished composition isn't a query yet.
           if (!event.isComposing) onText(event.currentTarget.value)
         }}
         onCompositionEnd={(event) => onText(event.currentTarget.value)}
@@ -263,7 +263,7 @@ interface PaletteStatusProps {
   readonly onMore: () => void
 }
 
-/** What the search is doing, and the button for more. Screen readers announce it. */
+/** The status of the search, which screen readers announce, and the button that loads more. */
 function PaletteStatus({ state, count, text, onMore }: PaletteStatusProps): VNode {
   const { isLoading, isPending, error, next } = state
   const isSearching = text.trim() !== ""

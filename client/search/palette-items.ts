@@ -6,7 +6,7 @@
 import type { SearchHit, SessionSummary } from "../../shared/protocol/http-body.ts"
 import { rankItems } from "./rank-items.ts"
 
-/** Number of conversations listed before anything is typed, and maximum number listed for a query. */
+/** Maximum number of conversations listed before anything is typed, and for a query. */
 const MAX_RECENT = 6
 const MAX_SESSIONS = 8
 /** Maximum number of commands listed for a query. */
@@ -34,7 +34,7 @@ export type PaletteItem<C> = SessionItem | MessageItem | CommandItem<C>
 
 export interface PaletteSource<C> {
   readonly query: string
-  /** The loaded part of the list, newest activity first. */
+  /** The loaded part of the list, most recently active first. */
   readonly sessions: readonly Pick<SessionSummary, "id" | "title" | "active">[]
   readonly commands: readonly C[]
   readonly hits: readonly SearchHit[]
@@ -64,7 +64,7 @@ function isMessageHit(hit: SearchHit): hit is MessageItem["hit"] {
   return hit.message !== null
 }
 
-/** Returns the loaded conversations that match, and then the conversations that only the server has found. */
+/** Returns the loaded conversations that match, followed by the conversations that only the server has found. */
 function listSessions<C>({ query, sessions, hits }: PaletteSource<C>, isEmpty: boolean): readonly SessionItem[] {
   const toItem = (session: string, title: string, at: number): SessionItem => ({ kind: "session", session, title, at })
   const loaded = rankItems(query, sessions, ({ title }) => title).map(({ id, title, active }) =>

@@ -1,11 +1,14 @@
-/** rank-items.ts: which entries of the palette match a text, and in which order. Pure. Source: SPEC LB4. */
+/** rank-items.ts: selects and orders the palette entries that match a text. Pure. Source: SPEC LB4. */
 
-/** Returns the text without case, accents and vowel points. */
+/** Returns the text in lower case, without accents and vowel points. */
 export function foldText(text: string): string {
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase()
 }
 
-/** Smaller is better; null if the text doesn't match. Both texts are folded, and `query` isn't empty. */
+/**
+ * Returns the rank of a text (smaller is better); null if it doesn't match. Both texts must be folded, and `query` must
+ * not be empty.
+ */
 function rankText(query: string, text: string): number | null {
   if (text.startsWith(query)) return 0
   const words = text.split(/[^\p{L}\p{N}]+/u)

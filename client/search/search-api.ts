@@ -6,9 +6,9 @@ import { type Api, sessionPath } from "../net/api.ts"
 import { parseBody } from "../net/http-request.ts"
 import { createSchemaParser } from "../net/schema-parser.ts"
 
-/** Hits on a page of the palette. */
+/** Number of hits per page in the palette. */
 const PALETTE_HITS = 20
-/** Hits on a page of the search in a conversation. */
+/** Number of hits per page in the search within a conversation. */
 const CONVERSATION_HITS = 50
 
 const snippetSchema = v.array(v.object({ text: v.string(), hit: v.boolean() }))

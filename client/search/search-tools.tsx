@@ -1,4 +1,7 @@
-/** search-tools.tsx: what is loaded after the first view: the palette, the list of shortcuts, the search bar, the keys. */
+/**
+ * search-tools.tsx: the parts of search that are loaded after the initial render: the palette, the shortcut list, the
+ * find bar and the shortcut handler.
+ */
 
 import type { VNode } from "preact"
 import { isFindBarOpen, openSearchDialog } from "./open-dialog.ts"
@@ -9,7 +12,7 @@ import { ShortcutDialog } from "./shortcut-dialog.tsx"
 
 export { handleShortcut } from "./shortcut-handler.ts"
 
-/** The open dialog, or nothing. */
+/** The open search dialog; renders nothing if none is open. */
 export function SearchDialogs({ context }: { readonly context: CommandContext }): VNode | null {
   const open = openSearchDialog.value
   if (open === null) return null
@@ -18,8 +21,8 @@ export function SearchDialogs({ context }: { readonly context: CommandContext })
 }
 
 /**
- * Moves the open conversation to a folder. Does nothing without an open one: with an empty list, the dialog would only
- * create a folder.
+ * The dialog that moves the open conversation to a folder. Renders nothing if no conversation is open: with an empty
+ * list, the dialog would only create a folder.
  */
 function MoveSlot({ context: { router, getSidebar } }: { readonly context: CommandContext }): VNode | null {
   const id = router.controller.value?.id
@@ -28,7 +31,7 @@ function MoveSlot({ context: { router, getSidebar } }: { readonly context: Comma
   return <MoveDialog router={router} ids={[id]} onClose={() => (openSearchDialog.value = null)} />
 }
 
-/** The search bar of the open conversation, or nothing. */
+/** The find bar for the open conversation. Renders nothing while it is closed. */
 export function FindBarSlot({ router }: Pick<CommandContext, "router">): VNode | null {
   const controller = router.controller.value
   return isFindBarOpen.value && controller !== null ? <FindBar key={controller.id} controller={controller} /> : null

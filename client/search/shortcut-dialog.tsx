@@ -29,7 +29,7 @@ export function ShortcutDialog(): VNode {
   ]
   return (
     <Dialog title={searchText.shortcuts} onCancel={close}>
-      {/* On small screens, it must be scrollable with the keyboard. */}
+      {/* Focusable, so that it can be scrolled with the keyboard on small screens. */}
       <dl class="shortcuts" tabIndex={0}>
         {rows.map(({ label, keys }) => keys.length > 0 && <ShortcutRow key={label} label={label} keys={keys} />)}
       </dl>
@@ -66,7 +66,7 @@ function ShortcutRow({ label, keys }: { readonly label: string; readonly keys: r
   )
 }
 
-/** The keys are always written from left to right. */
+/** The keys of a shortcut, always written from left to right. */
 export function ShortcutKeys({ keys }: { readonly keys: Keys }): VNode {
   return (
     <span class="keys" dir="ltr">

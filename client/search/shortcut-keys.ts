@@ -1,4 +1,7 @@
-/** shortcut-keys.ts: whether a key press is a shortcut, and how a shortcut is written. Pure. Source: SPEC KB1 to KB3. */
+/**
+ * shortcut-keys.ts: decides whether a key press is a shortcut, and how a shortcut is written. Pure. Source: SPEC KB1 to
+ * KB3.
+ */
 
 /** Keys that are pressed together. `mod` is ⌘ on Apple's systems and Ctrl elsewhere. */
 export interface Keys {
@@ -14,12 +17,12 @@ export type KeyPress = Pick<
   "key" | "code" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey" | "isComposing" | "keyCode"
 >
 
-/** Whether the key belongs to an input method, which alone decides what it does. */
+/** Returns whether an input method is handling the key press. Such a press is never a shortcut. */
 export function isComposing({ isComposing: composes, keyCode }: KeyPress): boolean {
   return composes || keyCode === 229
 }
 
-/** Whether the keys are one character without Ctrl, ⌘ or Alt, which in a text field would be typed. */
+/** Returns whether the keys are a single character without Ctrl, ⌘ or Alt. In a text field, such keys type text. */
 export function isSingleKey({ key, mod, alt }: Keys): boolean {
   return key.length === 1 && mod === undefined && alt === undefined
 }
@@ -27,13 +30,16 @@ export function isSingleKey({ key, mod, alt }: Keys): boolean {
 export function matchesKeys(press: KeyPress, keys: Keys, isApple: boolean): boolean {
   const [mod, other] = isApple ? [press.metaKey, press.ctrlKey] : [press.ctrlKey, press.metaKey]
   if (mod !== (keys.mod ?? false) || other || press.altKey !== (keys.alt ?? false)) return false
-  // Where punctuation needs Shift depends on the keyboard.
+  // Which punctuation needs Shift depends on the keyboard layout.
   const needsSameShift = !/^[^\w\s]$/.test(keys.key)
   if (needsSameShift && press.shiftKey !== (keys.shift ?? false)) return false
   return findKey(press) === keys.key
 }
 
-/** Returns the key. On keyboards without Latin letters, and where Alt changes the letter, it is found by its position. */
+/**
+ * Returns the pressed key. On keyboards without Latin letters, and where Alt changes the letter, the key is identified
+ * by its position.
+ */
 function findKey({ key, code, altKey }: KeyPress): string {
   const isLatin = /^[\x20-\x7e]$/.test(key)
   if (key.length === 1 && (!isLatin || altKey)) return /^Key([A-Z])$/.exec(code)?.[1]?.toLowerCase() ?? key
@@ -43,7 +49,7 @@ function findKey({ key, code, altKey }: KeyPress): string {
 const APPLE_NAMES: Readonly<Record<string, string>> = { Escape: "esc", ArrowUp: "↑", ArrowDown: "↓", Enter: "↩" }
 const OTHER_NAMES: Readonly<Record<string, string>> = { Escape: "Esc", ArrowUp: "↑", ArrowDown: "↓" }
 
-/** Returns the names of the keys in the order in which people write them: ["Ctrl", "Shift", "O"] or ["⇧", "⌘", "O"]. */
+/** Returns the names of the keys in conventional order: ["Ctrl", "Shift", "O"] or ["⇧", "⌘", "O"]. */
 export function nameKeys({ key, mod, shift, alt }: Keys, isApple: boolean): readonly string[] {
   const names = isApple ? APPLE_NAMES : OTHER_NAMES
   const name = names[key] ?? (key.length === 1 ? key.toUpperCase() : key)

@@ -1,6 +1,6 @@
 /**
- * single-keys.ts: whether single-character shortcuts are turned on. Speech input and some keyboards press such keys by
- * mistake, so they can be turned off. Stored per browser. Source: SPEC KB3.
+ * single-keys.ts: whether single-character shortcuts are turned on. Speech input and some keyboards trigger such
+ * shortcuts by mistake, so users can turn them off. Stored per browser. Source: SPEC KB3.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -22,6 +22,6 @@ export function setSingleKeys(isOn: boolean): void {
   try {
     localStorage.setItem(STORAGE_KEY, isOn ? "on" : "off")
   } catch {
-    // Storage is blocked: the choice lasts until the page is closed.
+    // If storage is blocked, the setting lasts until the page is closed.
   }
 }

@@ -1,8 +1,9 @@
 /**
- * kept-page.ts: the copy of the page in the browser's cache: the HTML, and the scripts and styles that a page of this version has loaded.
+ * kept-page.ts: the copy of the page in the browser's cache: the HTML, and the scripts and styles that a page of this
+ * version has loaded.
  *
- * Each version has a cache of its own, named by the script that its HTML starts. A cache gets its HTML last, so a cache with
- * HTML is complete. Then the caches of other versions are deleted.
+ * Each version has its own cache, named after the script that the version's HTML loads. The HTML is added last, so a
+ * cache that contains HTML is complete. After that, the caches of other versions are deleted.
  */
 
 import { CACHE_PREFIX, type LoadedFiles, MAX_KEPT_FILES } from "./loaded-files.ts"
@@ -18,7 +19,10 @@ export async function readKeptFile(request: Request): Promise<Response | undefin
   return await readKept(request)
 }
 
-/** A cache that can't be read counts as empty, so the page still opens with a network. */
+/**
+ * Reads a cached response. A cache that can't be read counts as empty, so that the page still opens if there is a
+ * network.
+ */
 async function readKept(request: Request | string): Promise<Response | undefined> {
   return await caches.match(request, { ignoreVary: true }).catch(() => undefined)
 }
@@ -52,14 +56,17 @@ export async function keepPage({ entry, files }: LoadedFiles): Promise<void> {
     if (other.startsWith(CACHE_PREFIX) && other !== name) await caches.delete(other)
 }
 
-/** Adds the files that the cache doesn't have: all or none. Most come from the browser's HTTP cache. */
+/**
+ * Adds all files that the cache doesn't have yet. If one can't be loaded, none is added. Most come from the browser's
+ * HTTP cache.
+ */
 async function addFiles(cache: Cache, paths: readonly string[]): Promise<void> {
   const known = new Set((await cache.keys()).map(({ url }) => new URL(url).pathname))
   const missing = [...new Set(paths)].filter((path) => !known.has(path))
   if (known.size + missing.length <= MAX_KEPT_FILES) await cache.addAll(missing)
 }
 
-/** Returns the files that the page's HTML names; none if the response is something else. */
+/** Returns the files that the page's HTML names; none if the response isn't the page. */
 async function listFiles(response: Response): Promise<readonly string[]> {
   const isPage = response.ok && (response.headers.get("content-type") ?? "").startsWith("text/html")
   return isPage ? ((await response.text()).match(/\/assets\/[\w.-]+/g) ?? []) : []

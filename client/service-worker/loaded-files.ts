@@ -7,7 +7,9 @@
 export const CACHE_PREFIX = "cuecard-page "
 
 export interface LoadedFiles {
-  /** The path of the script that the page's HTML starts. Its name contains a hash, so it names the version of the page. */
+  /**
+   * The path of the script that the page's HTML loads. Its name contains a hash, so it identifies the page's version.
+   */
   readonly entry: string
   /** Paths of files. */
   readonly files: readonly string[]
@@ -19,7 +21,9 @@ const FILE_PATH = /^\/assets\/[\w.-]{1,120}$/
 /** Maximum number of files in a message, and of files in a cache. A build has fewer. */
 export const MAX_KEPT_FILES = 500
 
-/** Returns only names of files; null if the message is not from a page of Cuecard. */
+/**
+ * Parses a message and drops everything that isn't a file path. Returns null if the message isn't from a Cuecard page.
+ */
 export function parseLoadedFiles(message: unknown): LoadedFiles | null {
   const { entry, files }: { readonly entry?: unknown; readonly files?: unknown } = Object(message)
   if (!isFilePath(entry) || !Array.isArray(files) || files.length > MAX_KEPT_FILES) return null

@@ -1,5 +1,5 @@
 /**
- * service-worker.ts: the service worker of the chat page. It opens the page without a network.
+ * service-worker.ts: the chat page's service worker, with which the page also opens without a network connection.
  *
  * It answers only requests for the page at `/`, from the network first, and for scripts and styles whose names contain
  * a hash, from the cache first. It never receives tokens, API responses or media, and makes no decisions: the page
@@ -16,7 +16,7 @@ declare const self: ServiceWorkerGlobalScope
 /** How long to wait for the page from the network before the cached page is shown, in milliseconds. */
 const NETWORK_TIMEOUT_MS = 3_000
 
-/** Only these requests start the worker, in browsers that support it. */
+/** In browsers that support static routing, only requests for these paths start the worker. */
 const HANDLED_PATHS = { or: [{ urlPattern: { pathname: "/" } }, { urlPattern: { pathname: "/assets/*" } }] }
 
 /** Part of the static routing API, which has no types yet. */
@@ -52,7 +52,7 @@ self.addEventListener("notificationclick", (event) => {
 /** Returns the page from the network, or the cached page if the network fails or takes too long. */
 async function openPage(event: FetchEvent): Promise<Response> {
   const fetched = fetchPage(event)
-  // The response is cached even if it comes too late.
+  // The response is cached even if it arrives too late to be shown.
   event.waitUntil(fetched.catch(() => {}))
   const kept = await readKeptPage()
   if (kept === undefined) return await fetched
@@ -73,8 +73,8 @@ async function loadFile(request: Request): Promise<Response> {
 let lastKept: Promise<void> = Promise.resolve()
 
 /**
- * Two tabs can have different versions. A failure, such as a full storage, leaves the cache as it is; the next message
- * tries again.
+ * Caches the files once all earlier calls have finished, because two tabs can have different versions. A failure, such
+ * as a full storage, leaves the cache as it is; the next message triggers another attempt.
  */
 function keepInTurn(loaded: LoadedFiles): Promise<void> {
   lastKept = lastKept.then(() => keepPage(loaded)).catch(() => {})

@@ -1,8 +1,8 @@
 /**
  * answer-stopper.ts: stops the running answer, or one that is about to begin.
  *
- * Stop is meant for the answer on screen. A second press right after the first, or a press right after an answer has ended,
- * must not stop the next answer. Source: SPEC SO11, PG18.
+ * The stop button applies to the answer on screen. A second press right after the first, or a press right after an
+ * answer has ended, must not stop the next answer. Source: SPEC SO11, PG18.
  */
 
 import type { Outbox } from "../net/outbox.ts"
@@ -17,12 +17,15 @@ export interface AnswerStopperDeps {
   isLive(): boolean
 }
 
-/** A stop this soon after another, or after an answer has ended, was meant for the previous answer, in milliseconds. */
+/**
+ * A stop within this time after another stop or after the end of an answer, in milliseconds, was meant for the previous
+ * answer.
+ */
 const STOP_COOLDOWN_MS = 600
 
 export class AnswerStopper {
   readonly #deps: AnswerStopperDeps
-  /** When an answer was last stopped, or last ended. */
+  /** When an answer was last stopped or last ended. */
   #stoppedAt = Number.NEGATIVE_INFINITY
   #activeTurn: ActiveTurn | null = null
   /** The exchange whose answer is stopped as soon as it begins. */
@@ -46,14 +49,14 @@ export class AnswerStopper {
     return true
   }
 
-  /** Called when the user sends another message. From then on, Stop is meant for the answer to it. */
+  /** Called when the user sends another message. From then on, a stop is meant for the answer to that message. */
   endCooldown(): void {
     this.#stoppedAt = Number.NEGATIVE_INFINITY
   }
 
   #handleTurnChange(turn: ActiveTurn | null): void {
-    // A page of history that was read before the answer began removes it for a moment, or shows it as queued. It has not
-    // ended then.
+    // A page of history that was read before the answer began removes the answer for a moment, or shows it as queued.
+    // In these cases, the answer has not ended.
     const status = this.#deps.store.get(this.#activeTurn?.id ?? "")?.status
     if (status !== undefined && status !== "queued") this.#stoppedAt = this.#deps.now()
     this.#activeTurn = turn

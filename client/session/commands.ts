@@ -3,7 +3,8 @@
  *
  * button, key → COMMANDS → socket (again after every hello, under the same id) → ack, error
  * A command's target shows whether the command is pending or was refused. Commands are kept in memory only, so that a
- * reload doesn't repeat an old one. Edits contain text, so they are stored too (pending-edits.ts). Source: SPEC SO11, SO16.
+ * reload doesn't repeat an old command. Edits contain text, so they are also stored (pending-edits.ts). Source: SPEC
+ * SO11, SO16.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -20,25 +21,27 @@ export type Command = Extract<
 
 export interface PendingCommand {
   readonly command: Command
-  /** Id of the message that the command changes. */
+  /** The id of the message that the command changes. */
   readonly messageId: string
-  /** Id of the element that shows the command's state: the message, or a tool call in it. */
+  /** The id of the element that shows the command's state: the message, or a tool call in the message. */
   readonly target: string
   /** The text of the message being withdrawn. */
   readonly text?: string
   /** The attachments and reply reference of the message being withdrawn. */
   readonly extras?: MessageExtras
-  /** True if the server has the command. It is then not sent again, and its effect arrives as frames. */
+  /** Whether the server has the command. If so, it is not sent again, and its effect arrives as frames. */
   readonly isAcknowledged: boolean
-  /** True if the command was sent before the current history was loaded. The history may already show its effect. */
+  /**
+   * Whether the command was sent before the current history was loaded. If so, the history may already show its effect.
+   */
   readonly isStale: boolean
 }
 
-/** Why the server refused a command. */
+/** The reason why the server refused a command. */
 export interface Refusal {
   readonly code: FaultReason
   readonly text: string
-  /** The values in the text. */
+  /** The values that the text contains. */
   readonly fields?: FaultFields | undefined
 }
 
@@ -52,9 +55,9 @@ function getCommandId(command: Command): string {
 const SILENT_REFUSALS: ReadonlySet<FaultReason> = new Set<FaultReason>(["turn_ended", "call_decided"])
 
 export class Commands {
-  /** By target; each has at most one. */
+  /** The pending commands by target. Each target has at most one. */
   readonly pending: Signal<ReadonlyMap<string, PendingCommand>> = signal(new Map())
-  /** The server's texts, by target. */
+  /** The server's texts for refused commands, by target. */
   readonly refusals: Signal<ReadonlyMap<string, string>> = signal(new Map())
   /** The newest refusal of each target, shown or not. */
   readonly lastRefusals = new Map<string, Refusal>()
@@ -64,7 +67,10 @@ export class Commands {
     this.#send = send
   }
 
-  /** Sends a command, now or when the session is live again. Does nothing while another is pending for the same target. */
+  /**
+   * Sends a command, now or when the session is live again. Does nothing while another command is pending for the same
+   * target.
+   */
   sendCommand(
     messageId: string,
     command: Command,
@@ -129,7 +135,10 @@ export class Commands {
   }
 }
 
-/** Whether the command's message shows that the command is done. `message` is undefined if it isn't loaded. Pure. */
+/**
+ * Returns whether the command's message shows that the command is done. `message` is undefined if it isn't loaded.
+ * Pure.
+ */
 export function isCommandDone(
   { command, target, isAcknowledged, isStale }: PendingCommand,
   message: WireMessage | undefined,

@@ -1,9 +1,10 @@
 /**
- * draft.ts: the message that the user is writing: its text, attachments and reply reference, and the texts of open editors.
+ * draft.ts: the message that the user is writing: its text, attachments and reply reference, and the text in open
+ * editors.
  *
  * composer, editor → DRAFT → composer, editor
- * Kept outside the components, which unmount when the session or the shown message version changes, and stored by
- * stored-drafts.ts. Source: SPEC PG27.
+ * A draft is kept outside the components, because these unmount when the session or the shown message version changes.
+ * stored-drafts.ts stores it. Source: SPEC PG27.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -15,9 +16,9 @@ export class Draft {
   /** The composer's text. */
   readonly text: Signal<string> = signal("")
   readonly attachments = new AttachmentUploads()
-  /** Id of the message being replied to. */
+  /** The id of the message being replied to. */
   readonly replyTo: Signal<string | null> = signal(null)
-  /** How much the model thinks about the next messages. Null: as much as the agent's configuration says. */
+  /** How much the model thinks about the next messages. Null if the agent's own setting applies. */
   readonly effort: Signal<EffortChoice | null> = signal(null)
   /** The text of open message editors, by message id. */
   readonly editTexts = new Map<string, string>()

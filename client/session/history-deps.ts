@@ -3,20 +3,23 @@
 import type { Api } from "../net/api.ts"
 import type { TranscriptStore } from "./transcript-store.ts"
 
-/** Messages per page of history, and of the newest page. */
+/** Number of messages per page of history, including the newest page. */
 export const PAGE_MESSAGES = 24
 
-/** Messages that are in the document at once. A resume adds up to MAX_RESUME_MESSAGES before others are dropped. SPEC LT1. */
+/**
+ * Maximum number of messages in the document at once. A resume adds up to MAX_RESUME_MESSAGES before others are
+ * dropped. SPEC LT1.
+ */
 export const MAX_SHOWN_MESSAGES = 150
 
 export interface HistoryDeps {
   readonly session: string
   readonly api: Pick<Api, "getHistoryPage" | "fetchAuthorized">
   readonly store: TranscriptStore
-  /** At most this many messages are shown. Absent: all that were loaded. SPEC LT1. */
+  /** Maximum number of messages shown. If absent, all loaded messages are shown. SPEC LT1. */
   readonly maxMessages?: number | undefined
   now(): number
   scheduleRender(callback: () => void): void
-  /** Whether the session was closed. */
+  /** Returns whether the session was closed. */
   isClosed(): boolean
 }

@@ -32,24 +32,30 @@ export class HistoryLoader {
     if (this.hasNewer) await (await this.#open())?.loadNewer()
   }
 
-  /** Shows a message, and those around it. Resolves with false if it can't be found or loaded. */
+  /** Shows a message and those around it. Resolves with false if the message can't be found or loaded. */
   async showMessage(id: string): Promise<boolean> {
     const { store } = this.#deps
     return store.messageIds.peek().includes(id) || (await (await this.#open())?.showMessage(id)) === true
   }
 
-  /** Shows the newest messages, if others are shown. */
+  /** Shows the newest messages if older ones are shown. */
   showNewest(): void {
     this.#shown?.showNewest()
   }
 
-  /** Drops messages that are far from the one being read (null: from the newest one). Called when a message has arrived. */
+  /**
+   * Drops messages that are far from the message being read (null: from the newest message). Called when a message has
+   * arrived.
+   */
   async dropFar(findReadingId: () => string | null): Promise<void> {
     const { store, maxMessages } = this.#deps
     if (maxMessages !== undefined && store.size > maxMessages) (await this.#open())?.dropFar(findReadingId)
   }
 
-  /** Replaces the loaded messages with the newest page and, if it isn't there, the page of the message being read. */
+  /**
+   * Replaces the loaded messages with the newest page and, if that page doesn't contain the message being read, with
+   * that message's page.
+   */
   async replaceAll(newest: HistoryPage, readingId: string | undefined): Promise<void> {
     const shown = readingId === undefined ? null : await this.#open()
     const place = (await shown?.readPlace(newest, readingId ?? "")) ?? null
@@ -58,7 +64,7 @@ export class HistoryLoader {
     else shown.replaceAll(newest, place)
   }
 
-  /** Null if the code can't be loaded. */
+  /** Loads the code for shown history. Resolves with null if it can't be loaded. */
   async #open(): Promise<ShownHistory | null> {
     try {
       const code = await import("./shown-history.ts")

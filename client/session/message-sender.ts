@@ -1,8 +1,8 @@
 /**
  * message-sender.ts: sends the messages in the outbox one at a time.
  *
- * A message is sent once the server has accepted the one before, so that messages keep their order even if one has to wait
- * for room in the server's queue. Source: SPEC SO6, SO14.
+ * A message is sent once the server has accepted the previous one, so that messages keep their order even if one of
+ * them must wait for room in the server's queue. Source: SPEC SO6, SO14.
  */
 
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
@@ -14,7 +14,10 @@ export class MessageSender {
   readonly #send: (frame: ClientFrame) => boolean
   /** The message that has been sent but not acknowledged. */
   #sendingId: string | null = null
-  /** True if the server's queue is full, or the session is read-only. Nothing is sent until that may have changed. */
+  /**
+   * Whether nothing is sent for now, because the server's queue is full or the session is read-only. Reset when that
+   * may have changed.
+   */
   #isHeld = false
 
   constructor(outbox: Outbox, send: (frame: ClientFrame) => boolean) {
@@ -40,7 +43,7 @@ export class MessageSender {
     this.#isHeld = false
   }
 
-  /** Handles a refused message. A full queue or a read-only tenant only delays it. */
+  /** Handles a refused message. A full queue or a read-only tenant only delays the message. */
   handleRefusal(id: string, text: string, refusal: Pick<OutboxEntry, "code" | "fields" | "trace">): void {
     const { code } = refusal
     if ((code === "queue_full" || code === "scope_denied") && this.#sendingId === id) this.#isHeld = true

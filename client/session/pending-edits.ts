@@ -17,7 +17,7 @@ export class PendingEdits {
   readonly #prefix: string
   readonly #commands: Commands
   readonly #now: () => number
-  /** Ids of the stored edits. */
+  /** The ids of the stored edits. */
   #storedIds: readonly string[] = []
 
   constructor(storage: KeyValueStorage, sessionId: string, commands: Commands, now: () => number) {
@@ -33,7 +33,7 @@ export class PendingEdits {
     })
   }
 
-  /** Sends the edits that a closed page has left behind, and returns them. */
+  /** Sends the edits that a closed page left behind, and returns them. */
   resendStored(): readonly EditCommand[] {
     const rows = readStorageRows(this.#storage).filter(([key]) => key.startsWith(this.#prefix))
     const edits = rows.flatMap(([, value]) => parseEditCommand(parseJson(value)) ?? [])

@@ -1,4 +1,4 @@
-/** quote.ts: the excerpt of a replied-to message, as shown in the composer and in the reply. */
+/** quote.ts: an excerpt from the message being replied to, as shown in the composer and in the reply. */
 
 export interface Quote {
   readonly author: string

@@ -1,7 +1,8 @@
 /**
  * reload-schedule.ts: schedules reloads of the newest history after a failed load or a reset.
  *
- * A single reset reloads at once. Repeated ones are delayed, because the server may keep causing them. Source: SPEC SO4, SO5.
+ * A single reset causes an immediate reload. Reloads after repeated resets are delayed, because the server may keep
+ * causing resets. Source: SPEC SO4, SO5.
  */
 
 import { retryDelayMs } from "../net/retry-delay.ts"
@@ -12,11 +13,11 @@ export interface ReloadScheduleDeps {
   setTimer(ms: number, callback: () => void): () => void
 }
 
-/** Resets further apart than this do not count as repeated, in milliseconds. */
+/** Resets that are further apart than this, in milliseconds, do not count as repeated. */
 const RESET_WINDOW_MS = 20_000
 /**
- * Maximum number of consecutive epoch changes after which history is reloaded without delay. The user may switch versions
- * faster than history loads.
+ * Number of consecutive epoch changes after which history is still reloaded without delay, because the user may switch
+ * versions faster than history loads.
  */
 const MAX_IMMEDIATE_EPOCHS = 3
 

@@ -31,11 +31,11 @@ import { TranscriptStore } from "./transcript-store.ts"
 export interface SessionControllerDeps {
   readonly api: Api
   readonly storage: KeyValueStorage
-  /** The origins and hosts that the tenant allows; none if this is absent. */
+  /** The origins and hosts that the tenant allows. If absent, none are allowed. */
   readonly settings?: ReadonlySignal<PageSettings>
   /** True if the user may not write. */
   readonly isReadOnly?: ReadonlySignal<boolean>
-  /** Called when the user's rights may have changed: the server refused a write, or made the page reconnect. */
+  /** Called when the user's rights may have changed, because the server refused a write or made the page reconnect. */
   onAccessUnsure?(): void
   connect(session: string, protocols: string[], events: WebSocketEvents): WebSocketLike
   now(): number
@@ -43,10 +43,10 @@ export interface SessionControllerDeps {
   createId(): string
   setTimer(ms: number, callback: () => void): () => void
   scheduleRender(callback: () => void): void
-  /** At most this many messages are shown. Absent: all that were loaded. SPEC LT1. */
+  /** Maximum number of messages shown. If absent, all loaded messages are shown. SPEC LT1. */
   readonly maxShownMessages?: number
   onMessageEnd(message: WireMessage): void
-  /** Called when the server has responded, which it can even if the browser reports that it is offline. */
+  /** Called when the server has responded, which is possible even if the browser reports that it is offline. */
   onReachable?(): void
 }
 
@@ -59,7 +59,7 @@ export interface ReadingPlace {
 export const NO_SETTINGS: ReadonlySignal<PageSettings> = signal(EMPTY_SETTINGS)
 export const WRITABLE: ReadonlySignal<boolean> = signal(false)
 
-/** The parts of a draft that a session changes by itself. */
+/** The parts of a draft that a session itself changes. */
 export type SessionDraft = Pick<Draft, "editTexts" | "restoreText">
 
 export class SessionController<D extends SessionDraft = Draft> {
@@ -70,7 +70,7 @@ export class SessionController<D extends SessionDraft = Draft> {
   readonly link: Signal<LinkState> = signal("connecting")
   /** Whether the connection has been live at least once. */
   readonly wasLive = signal(false)
-  /** Undefined for the general agent, and until the connection is live. */
+  /** The session's agent. Undefined for the general agent, and until the connection is live. */
   readonly agent: Signal<string | undefined> = signal(undefined)
   /** Whether the newest history has been loaded at least once. */
   readonly isLoaded = signal(false)
@@ -80,7 +80,7 @@ export class SessionController<D extends SessionDraft = Draft> {
   readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: D
   readonly history: HistoryLoader
-  /** The message of a link, until the view has scrolled to it. */
+  /** The message that a link leads to, until the view has scrolled there. */
   readonly targetId = signal<string | null>(null)
   /** Returns the user's reading position; null if the view is at the end. Set by the view. */
   findReadingPlace: () => ReadingPlace | null = () => null
@@ -214,7 +214,7 @@ export class SessionController<D extends SessionDraft = Draft> {
     this.#closeIfDone()
   }
 
-  /** Shows a message, which is loaded if necessary. Resolves with false if it can't be found. */
+  /** Shows a message, loading it if necessary. Resolves with false if the message can't be found. */
   loadUntilMessage(id: string): Promise<boolean> {
     return this.history.showMessage(id)
   }
@@ -309,7 +309,7 @@ export class SessionController<D extends SessionDraft = Draft> {
     this.#closeIfDone()
   }
 
-  /** Called when the user comes back before the session has closed. */
+  /** Called when the user returns before the session has closed. */
   moveToForeground(): void {
     this.#isInBackground = false
   }

@@ -1,6 +1,6 @@
 /**
- * session-heading.ts: what the top bar and the document title show about the open session, and the session from which it
- * was opened.
+ * session-heading.ts: what the top bar and the document title show: the open session, and the session from which it was
+ * opened.
  */
 
 import { computed, type ReadonlySignal } from "@preact/signals"
@@ -12,13 +12,13 @@ import type { SessionList } from "./session-list.ts"
 export interface SessionHeading {
   /** The title in the list. For a temporary session, a name that says so. Null if the list doesn't contain the session. */
   readonly title: string | null
-  /** Whether the open session is an agent's. The list doesn't contain such sessions. */
+  /** Whether the open session belongs to an agent. The list doesn't contain such sessions. */
   readonly isAgentSession: boolean
   /** The agent that asked in this session. Null in a user's session, and until a loaded message names the agent. */
   readonly askingAgent: string | null
   /** The session's agent. Undefined for the general agent, and until the session is live. */
   readonly agent?: string | undefined
-  /** Id of the session from which an agent's session was opened. */
+  /** The id of the session from which an agent's session was opened. */
   readonly openedFrom: string | null
 }
 

@@ -2,9 +2,9 @@
  * session-list.ts: the user's sessions: the server's list, with this page's changes applied.
  *
  * GET /v1/sessions, open sessions, the user's changes → LIST → sidebar
- * A change is shown at once; if the server refuses it, it is undone and the server's text is shown. The list is fetched
- * when the user comes back to the page, and at intervals while the page is visible, which activates no session objects. Older
- * pages of the list are loaded on demand. Source: SPEC PG31–PG33, PG53, PG75.
+ * A change is shown at once; if the server refuses it, the change is undone and the server's text is shown. The list is
+ * fetched when the user returns to the page, and at intervals while the page is visible. Fetching the list activates no
+ * session objects. Older pages of the list are loaded on demand. Source: SPEC PG31–PG33, PG53, PG75.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -14,18 +14,21 @@ import { describeError } from "../net/http-request.ts"
 import { appText, conversationText } from "../words/page-text.ts"
 import { appendPage, mergeFirstPage, NO_SESSIONS } from "./session-pages.ts"
 
-/** Refresh interval while a session that isn't open is running, or the list couldn't be fetched yet, in milliseconds. */
+/**
+ * Refresh interval in milliseconds while a session that isn't open is running, or until the list has been fetched for
+ * the first time.
+ */
 const BUSY_REFRESH_MS = 5_000
 /** Refresh interval otherwise, in milliseconds. */
 const IDLE_REFRESH_MS = 60_000
-/** Shortest time between two refreshes when the user comes back, in milliseconds. */
+/** Minimum time between two refreshes when the user returns to the page, in milliseconds. */
 const MIN_REFRESH_INTERVAL_MS = 1_500
 
 export interface SessionListDeps {
   readonly api: Api
   now(): number
   setTimer(ms: number, callback: () => void): () => void
-  /** Whether the page is visible. */
+  /** Returns whether the page is visible. */
   isVisible(): boolean
 }
 
@@ -38,14 +41,14 @@ export interface Notice {
   readonly isFault: boolean
   /** True while the reported operation is still running. Such a notice stays until the next one. */
   readonly isSticky: boolean
-  /** A button in the notice. */
+  /** The notice's button. */
   readonly action?: { readonly label: string; readonly run: () => void }
 }
 
 type UpdateRows = (rows: readonly SessionSummary[]) => readonly SessionSummary[]
 
 export class SessionList {
-  /** Newest activity first. */
+  /** The sessions, most recently active first. */
   readonly sessions: Signal<readonly SessionSummary[]> = signal([])
   /** Whether the list has been fetched at least once. */
   readonly isLoaded = signal(false)
@@ -54,12 +57,12 @@ export class SessionList {
   /** The error of the last attempt to load the list or its next page; null if it succeeded. */
   loadError: unknown = null
   readonly more: Signal<MoreSessions> = signal("none")
-  /** The sessions that others share with the user, newest first. Loaded by the sidebar. */
+  /** The sessions that other users share with the user, newest first. The sidebar loads them. */
   readonly shared: Signal<readonly SharedSession[]> = signal([])
   /** The archived sessions that have been loaded. */
   readonly archived: Signal<readonly SessionSummary[]> = signal([])
   readonly notice: Signal<Notice | null> = signal(null)
-  /** Adds what the first view doesn't need: changes that are being saved, and sessions of folders. */
+  /** Adds what the initial render doesn't need: changes that are being saved, and sessions in folders. */
   adaptRows: UpdateRows = (rows) => rows
   readonly #deps: SessionListDeps
   #loaded = NO_SESSIONS
@@ -68,9 +71,11 @@ export class SessionList {
   /** Titles that are being saved. */
   readonly #pendingTitles = new Map<string, string>()
   readonly #erasingIds = new Set<string>()
-  /** Whether the open sessions are running, as their controllers report it. */
+  /** Whether each open session is running, as its controller reports it. */
   readonly #localRunning = new Map<string, boolean>()
-  /** Counts the changes that the server accepted. A list requested before the last change is outdated. */
+  /**
+   * The number of changes that the server has accepted. A list that was requested before the last change is outdated.
+   */
   #changeCount = 0
   #refreshedAt = Number.NEGATIVE_INFINITY
   #cancelPolling: (() => void) | null = null
@@ -117,13 +122,13 @@ export class SessionList {
     }
   }
 
-  /** Removes a session that turned out not to exist. */
+  /** Removes a session that turned out not to exist from the list. */
   forgetSession(id: string): void {
     this.editRows((rows) => rows.filter((row) => row.id !== id))
     void this.refresh()
   }
 
-  /** Changes the list as the server has changed it, and shows it again. */
+  /** Applies a change that the server has made to the list, and updates what is shown. */
   editRows(update: UpdateRows): void {
     this.#changeCount++
     this.#updateRows(update)
@@ -146,10 +151,10 @@ export class SessionList {
     this.#cancelPolling = null
   }
 
-  /** Called when the user comes back to the page. */
+  /** Refreshes the list unless that was done recently. Called when the user returns to the page. */
   refreshIfStale(): void {
     const isRecent = this.#deps.now() - this.#refreshedAt < MIN_REFRESH_INTERVAL_MS
-    // A failed attempt says nothing about now: the device may just have come online.
+    // An earlier failure doesn't count, because the device may just have come online.
     if (!isRecent || this.isUnreachable.peek()) void this.refresh().then(() => this.startPolling())
   }
 
@@ -187,7 +192,7 @@ export class SessionList {
     )?.title
   }
 
-  /** Renames a session. A failure is shown. */
+  /** Renames a session. If that fails, the error is shown. */
   async renameSession(id: string, title: string): Promise<void> {
     const before = this.findSession(id)?.title
     if (title === before) return
@@ -196,7 +201,7 @@ export class SessionList {
     )
   }
 
-  /** Renames a session. Rejects if that failed; then the list has its old title again. */
+  /** Renames a session. If that fails, restores the old title in the list and rejects. */
   async saveTitle(id: string, title: string): Promise<void> {
     this.#pendingTitles.set(id, title)
     this.#publishList()
@@ -215,7 +220,7 @@ export class SessionList {
     return this.#erasingIds.has(id)
   }
 
-  /** Erases a session. Rejects if that failed; then the session is listed again. Succeeds if it doesn't exist. */
+  /** Erases a session. If that fails, lists the session again and rejects. Succeeds if the session doesn't exist. */
   async removeSession(id: string): Promise<void> {
     this.#erasingIds.add(id)
     this.#publishList()
@@ -256,7 +261,9 @@ export class SessionList {
   }
 }
 
-/** Returns the name of a session in the page's URL: its id, preceded by its owner if another user shares it. */
+/**
+ * Returns the name of a session in the page's URL: its id, preceded by the owner if another user shares the session.
+ */
 export function toSessionRef({ id, owner }: { readonly id: string; readonly owner?: string }): string {
   return owner === undefined ? id : `${owner}/${id}`
 }

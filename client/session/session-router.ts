@@ -36,7 +36,7 @@ import { SessionList, type SessionListDeps } from "./session-list.ts"
 import { SessionStarts, type SessionStartsDeps, deriveTitle } from "./session-starts.ts"
 import type { StoredDrafts } from "./stored-drafts.ts"
 
-/** How long another tab has to send the messages that it has stored before this tab takes over, in milliseconds. */
+/** How long another tab has to send its stored messages before this tab takes over, in milliseconds. */
 const STORAGE_SETTLE_MS = 3_000
 /** Maximum number of conversations whose reading position is remembered. */
 const MAX_READING_PLACES = 100
@@ -56,22 +56,22 @@ export class SessionRouter {
   readonly sessionList: SessionList
   /** The first message of a session that is being created. */
   readonly startingEntry: Signal<OutboxEntry | null> = signal(null)
-  /** How the next session starts. */
+  /** The options of the next session. */
   readonly nextOptions: Signal<SessionOptions> = signal({})
   /** The heading of the open session. */
   readonly heading: ReadonlySignal<SessionHeading>
   readonly #deps: SessionRouterDeps
   readonly #sessionStarts: SessionStarts
-  /** Null until the code has been loaded. */
+  /** Null until the code for uploads has been loaded. */
   #uploads: SessionUploads | null = null
-  /** By session id; "" for the draft of a new session. */
+  /** The drafts by session id; "" stands for a new session. */
   readonly #draftsBySession = new Map<string, Draft>()
   /** Null until the user is known. */
   #storedDrafts: StoredDrafts | null = null
   readonly #openedFrom: Signal<string | null> = signal(null)
-  /** By session id. Sessions that were left at their end have no entry. */
+  /** The reading positions by session id. Sessions that were left at the end have no entry. */
   readonly #readingPlaces = new Map<string, ReadingPlace>()
-  /** Sessions that aren't shown but still have something to send. */
+  /** The controllers of sessions that aren't shown but still have something to send. */
   readonly #backgroundControllers = new Map<string, SessionController>()
   #cancelResumeStored: (() => void) | null = null
   /** Stops reporting the open session's state to the list. Null if no session is open. */
@@ -87,7 +87,7 @@ export class SessionRouter {
     })
   }
 
-  /** The draft of the open session, or of a new one. */
+  /** The draft of the open session or, if none is open, of a new session. */
   get draft(): Draft {
     return this.controller.value?.draft ?? this.#getDraft("")
   }
@@ -113,7 +113,8 @@ export class SessionRouter {
   }
 
   /**
-   * Loads the code for uploads and imports, which the first view doesn't need. If it rejects, the next call tries again.
+   * Loads the code for uploads and imports, which the initial render doesn't need. If that fails, the next call tries
+   * again.
    */
   async loadUploads(): Promise<SessionUploads> {
     const module = await import("../files/session-uploads.ts")
@@ -157,7 +158,7 @@ export class SessionRouter {
     try {
       const user = readUser((await api.getToken()).token)
       if (user === null) return
-      // Imported only here, because the first view doesn't need it.
+      // Imported only here, because the initial render doesn't need this code.
       const module = await import("./stored-drafts.ts")
       const storedDrafts = new module.StoredDrafts(this.#deps, user)
       this.#storedDrafts = storedDrafts
@@ -181,7 +182,7 @@ export class SessionRouter {
     if (oldest !== undefined && this.#readingPlaces.size > MAX_READING_PLACES) this.#readingPlaces.delete(oldest)
   }
 
-  /** Records from which session this one was opened. An entry of the browser's history keeps the first value. */
+  /** Records from which session this one was opened. A browser history entry keeps the first value. */
   #noteOpenedFrom(previous: string | null): void {
     const stored = this.#deps.readOpenedFrom?.() ?? null
     if (stored === null && previous !== null) this.#deps.writeOpenedFrom?.(previous)
@@ -256,7 +257,7 @@ export class SessionRouter {
     if (parseSessionHash(this.#deps.readHash()) === id) this.#deps.writeHash("#/")
   }
 
-  /** Drops the draft and the unsent messages of a deleted session. Returns a function that restores the draft. */
+  /** Drops a deleted session's draft and unsent messages. Returns a function that restores the draft. */
   forgetStored(id: string): () => void {
     const text = this.#draftsBySession.get(id)?.text.peek() ?? ""
     this.#forgetDraft(id)
@@ -264,13 +265,13 @@ export class SessionRouter {
     return () => this.#getDraft(id).restoreText(text)
   }
 
-  /** Opens a session, or a new one (null), as a link to it does. */
+  /** Opens a session (null: a new one) as a link to the session does. */
   showSession(id: string | null): void {
     this.#deps.writeHash(id === null ? "#/" : `#/s/${id}`)
     this.openFromHash()
   }
 
-  /** Erases a session at once, with its unsent messages. Rejects if that failed; then they are kept. */
+  /** Erases a session and its unsent messages at once. If that fails, keeps the messages and rejects. */
   async eraseSession(id: string): Promise<void> {
     this.closeSession(id)
     await this.sessionList.removeSession(id)
@@ -386,7 +387,7 @@ export class SessionRouter {
   }
 }
 
-/** A session and, if the link leads to a message, its id: `#/s/ID/m/MESSAGE`. */
+/** Matches a link to a session and, possibly, to one of its messages: `#/s/ID/m/MESSAGE`. */
 const SESSION_HASH = /^#\/s\/((?:[\w-]{1,64}\/)?[\w-]{1,64})(?:\/m\/([\w-]{1,64}))?$/
 
 /** Returns the session named in a URL hash: an id, or `<owner>/<id>`. Null if there is none. */

@@ -2,8 +2,9 @@
  * session-starts.ts: creates the session for a new conversation's first message.
  *
  * composer → STARTS → POST /v1/sessions → session controller
- * The message stays stored, and the request is retried, until the session exists. Only one tab at a time handles a message,
- * so that it doesn't create two sessions; if that tab is closed, another takes over. Source: SPEC PG14, SO15.
+ * The message stays stored, and the request is retried, until the session exists. Only one tab at a time handles a
+ * message, so that a message doesn't create two sessions; if that tab is closed, another tab takes over. Source: SPEC
+ * PG14, SO15.
  */
 
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
@@ -23,7 +24,7 @@ export interface SessionStartsDeps {
 }
 
 export interface SessionStartsHandlers {
-  /** Called when a tab begins to handle a message, and after each failed attempt, with `entry.error` set. */
+  /** Called when a tab begins to handle a message and, with `entry.error` set, after each failed attempt. */
   onChange(entry: OutboxEntry): void
   onCreated(entry: OutboxEntry, session: string): void
 }
@@ -47,7 +48,7 @@ export class SessionStarts {
     void this.#startUnderLock(entry, () => true)
   }
 
-  /** Handles the messages left behind by closed tabs. The messages of open tabs follow when those tabs are closed. */
+  /** Handles the messages left behind by closed tabs, and those of open tabs once these tabs are closed. */
   resumeStored(): void {
     this.#outbox.mergeStored()
     for (const entry of this.#outbox.listPending()) {
@@ -56,7 +57,7 @@ export class SessionStarts {
     }
   }
 
-  /** Returns the oldest message without a session; null if there is none that this tab handles. */
+  /** Returns the oldest message without a session that this tab is handling; null if there is none. */
   findOldest(): OutboxEntry | null {
     const entries = this.#outbox.entries.peek()
     return (
@@ -76,7 +77,7 @@ export class SessionStarts {
     this.skipPauses()
   }
 
-  /** Ends all pauses between attempts: requests are retried at once, and discarded messages are dropped. */
+  /** Ends all pauses between attempts, so that requests are retried at once and discarded messages are dropped. */
   skipPauses(): void {
     for (const endPause of [...this.#pauses]) endPause()
   }
@@ -130,7 +131,10 @@ export class SessionStarts {
   }
 }
 
-/** Returns the message's first line, cut between words if possible; without text, the name of the first attachment. */
+/**
+ * Returns the message's first line, cut between words if possible. If the message has no text, returns the name of the
+ * first attachment.
+ */
 export function deriveTitle({ content, attachments = [] }: Pick<OutboxEntry, "content" | "attachments">): string {
   const text = content.trim() === "" ? (attachments[0]?.label ?? "") : content
   const line = text.trim().split("\n", 1)[0]?.replace(/\s+/g, " ") ?? ""

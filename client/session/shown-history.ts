@@ -1,9 +1,10 @@
 /**
- * shown-history.ts: moves the shown part of a session's history: to older or newer messages, or to any message.
+ * shown-history.ts: moves the shown part of a session's history to older or newer messages, or to a given message.
  *
  * scrolling, a link to a message → SHOWN HISTORY → api → store
  * The shown messages are contiguous. If there are more than `maxMessages`, those at the far end are dropped. The newest
- * messages stay loaded, so that they can be shown at once. Loaded on demand. Source: SPEC LT1–LT6, PG16, PG43, SO12.
+ * messages stay loaded, so that they can be shown at once. This code is loaded on demand. Source: SPEC LT1–LT6, PG16,
+ * PG43, SO12.
  */
 
 import { batch, type Signal } from "@preact/signals"
@@ -16,18 +17,21 @@ import { parseBody, RequestError } from "../net/http-request.ts"
 import { type HistoryDeps, PAGE_MESSAGES } from "./history-deps.ts"
 import { TURN_WINDOW_MESSAGES } from "./transcript-store.ts"
 
-/** Messages per page while the user scrolls fast. */
+/** Number of messages per page while the user scrolls fast. */
 const FAST_PAGE_MESSAGES = 100
 /** The user scrolls fast if the next page is needed within this time after the last one was shown, in milliseconds. */
 const FAST_SCROLL_MS = 1_000
-/** Messages added per animation frame. A larger page would block the page while it is drawn. */
+/** Number of messages added per animation frame. Adding more would block the page while they are rendered. */
 const SLICE_MESSAGES = 12
-/** Messages that are loaded around a message in the middle of the history. */
+/** Number of messages that are loaded around a message in the middle of the history. */
 const AROUND_MESSAGES = 60
-/** How far before the message being read the page looks for one that still exists, in messages. SPEC SO12. */
+/** How far before the message being read the page looks for a message that still exists, in messages. SPEC SO12. */
 const PLACE_DISTANCES = [0, 1, 2, 8, 32]
 
-/** What is known about the messages before the shown ones. Without a cursor, the oldest shown message takes its place. */
+/**
+ * What is known about the messages before the shown ones. If the cursor is undefined, the oldest shown message takes
+ * its place.
+ */
 interface OlderMessages {
   readonly cursor: string | undefined
   readonly hasOlder: boolean
@@ -40,7 +44,7 @@ export class ShownHistory {
   readonly #isLoading: Signal<boolean>
   #pendingLoad: Promise<void> | null = null
   #lastLoadAt = Number.NEGATIVE_INFINITY
-  /** The `after` parameter of the page that follows the message `id`. */
+  /** The `after` parameter for the page that follows the message `id`. */
   #next: { readonly id: string | undefined; readonly after: string } | null = null
 
   constructor(deps: HistoryDeps, isLoading: Signal<boolean>) {
@@ -56,7 +60,10 @@ export class ShownHistory {
     return this.#loadOnce(() => this.#loadNewer())
   }
 
-  /** Resolves with false if the message isn't on the active path or can't be loaded. */
+  /**
+   * Shows a message and those around it. Resolves with false if the message isn't on the active path or can't be
+   * loaded.
+   */
   async showMessage(id: string): Promise<boolean> {
     const { store } = this.#deps
     if (store.has(id)) this.showNewest()
@@ -86,8 +93,8 @@ export class ShownHistory {
   }
 
   /**
-   * Returns the page of the message being read, or of one before it. Null if the newest page has one, or none can be
-   * found.
+   * Returns the page that contains the message being read or, if that message is gone, an earlier one; null if the
+   * newest page contains such a message or none can be found.
    */
   async readPlace(newest: HistoryPage, readingId: string): Promise<HistoryPage | null> {
     // After a switch of versions, the message may be gone. Messages before the fork are the same in both versions.
@@ -97,7 +104,7 @@ export class ShownHistory {
     if (newest.cursor === undefined || hasAnchor(newest)) return null
     const { api, session } = this.#deps
     const older = await api.getHistoryPage(session, MAX_PAGE_MESSAGES, newest.cursor)
-    // With another epoch, the version has changed again. The server's hello will report it.
+    // A different epoch means that the version has changed again. The server's hello will report that change.
     if (older.epoch !== newest.epoch) return null
     if (hasAnchor(older)) return { ...older, messages: [...older.messages, ...newest.messages] }
     for (const distance of PLACE_DISTANCES) {
@@ -120,7 +127,7 @@ export class ShownHistory {
     })
   }
 
-  /** Concurrent calls share one request. After a failure, the next scroll tries again. */
+  /** Runs `load`. Concurrent calls share one request. After a failure, the next scroll tries again. */
   #loadOnce(load: () => Promise<void>): Promise<void> {
     this.#isLoading.value = true
     this.#pendingLoad ??= load()
@@ -182,7 +189,9 @@ export class ShownHistory {
     if (messages.length === 0 && !isAfter) await this.#loadNewer()
   }
 
-  /** Adds messages after `lastId`. `isJoined`: the newest messages, which are loaded, follow them. */
+  /**
+   * Adds messages after `lastId`. `isJoined`: whether the newest messages, which are loaded, follow the added messages.
+   */
   async #append(lastId: string, messages: readonly WireMessage[], isJoined: boolean): Promise<void> {
     const { store, isClosed } = this.#deps
     const byId = new Map(messages.map((message) => [message.id, message]))
@@ -192,7 +201,7 @@ export class ShownHistory {
       const part = ids.slice(start, start + SLICE_MESSAGES)
       const isLast = start + SLICE_MESSAGES >= ids.length
       const run = [...store.shownIds, ...part]
-      // Messages that have arrived in the meantime.
+      // Adds the messages that have arrived in the meantime.
       if (isLast && isJoined) run.push(...store.newestIds.slice(store.newestIds.indexOf(run.at(-1) ?? "") + 1))
       const older = { cursor: store.cursor, hasOlder: store.hasOlder.peek() }
       const added = part.flatMap((id) => byId.get(id) ?? [])
@@ -217,8 +226,8 @@ export class ShownHistory {
   }
 
   /**
-   * Shows a run of messages. If it is too long, one end of it is kept. `older` belongs to its start. `isComplete`: it ends
-   * with the newest message.
+   * Shows a run of messages. If the run is too long, only one end of it is kept. `older`: what is known about the
+   * messages before the run. `isComplete`: whether the run ends with the newest message.
    */
   #show(
     run: readonly string[],
@@ -245,7 +254,7 @@ export class ShownHistory {
     return this.#readPage(`after=${this.#next.after}&limit=${count}`)
   }
 
-  /** Half of the messages are newer than the given one. */
+  /** Reads the messages around the given one. Half of them are newer. */
   #readAround(id: string, count: number): Promise<HistoryPage> {
     return this.#readPage(`around=${encodeURIComponent(id)}&limit=${Math.min(count, MAX_PAGE_MESSAGES)}`)
   }

@@ -2,8 +2,8 @@
  * stored-drafts.ts: keeps drafts in the browser's storage, so that they survive a reload.
  *
  * draft ↔ STORED DRAFTS ↔ localStorage
- * Each user and session has one row. A draft is stored shortly after each change, and its row is deleted at once when the
- * draft becomes empty. Loaded once the user is known. Source: SPEC PG77.
+ * There is one row per user and session. A draft is stored shortly after each change, and its row is deleted at once
+ * when the draft becomes empty. This code is loaded once the user is known. Source: SPEC PG77.
  */
 
 import { cutText } from "../../shared/text/cut-text.ts"
@@ -16,9 +16,12 @@ import type { Draft } from "./draft.ts"
 
 /** Delay between a change and the write, in milliseconds. */
 const WRITE_DELAY_MS = 250
-/** Maximum number of drafts stored in one browser, for all users together. The oldest are deleted first. */
+/** Maximum number of drafts stored in one browser, for all users together. The oldest drafts are deleted first. */
 const MAX_STORED_DRAFTS = 50
-/** Maximum size of all stored drafts, in UTF-16 code units. Browsers allow about 5 million for everything. */
+/**
+ * Maximum total size of the stored drafts, in UTF-16 code units. Browsers allow about 5 million for everything on an
+ * origin.
+ */
 const MAX_STORED_CHARS = 1_000_000
 /** Longer text is cut to this length, in UTF-16 code units. Such text is too long to be sent anyway. */
 const MAX_TEXT_CHARS = 2 * MAX_MESSAGE_BYTES
@@ -31,10 +34,13 @@ export interface StoredDraftsDeps {
 
 interface WatchedDraft {
   readonly key: string
-  /** Whether attachments are stored. Not for a new conversation: its draft session is erased when the page is closed. */
+  /**
+   * Whether attachments are stored. For a new conversation, they aren't, because its draft session is erased when the
+   * page is closed.
+   */
   readonly hasFiles: boolean
   readonly draft: Draft
-  /** The row as this page last read or wrote it; null for none. */
+  /** The row as this page last read or wrote it; null if there is none. */
   row: string | null
   cancelWrite: (() => void) | null
   stopWatching(): void
@@ -52,7 +58,7 @@ export class StoredDrafts {
     this.#prefix = `${DRAFT_PREFIX}${encodeURIComponent(user)}.`
   }
 
-  /** Restores a session's stored draft into `draft`, and stores its changes from now on. */
+  /** Restores a session's stored draft to `draft`, and stores changes to `draft` from then on. */
   keepDraft(session: string, draft: Draft): void {
     const key = this.#prefix + session
     const row = this.#readRow(key)
@@ -76,7 +82,10 @@ export class StoredDrafts {
     for (const watched of this.#watched.values()) if (watched.cancelWrite !== null) this.#write(watched)
   }
 
-  /** Called when another tab has deleted a row. Clears an equal draft of this page: it was sent or discarded there. */
+  /**
+   * Called when another tab has deleted a row. Clears an equal draft on this page, because the other tab sent or
+   * discarded it.
+   */
   handleRemoved(key: string, row: string | null): void {
     for (const watched of this.#watched.values()) {
       if (watched.key !== key || row === null || !isSameContent(row, readContent(watched))) continue
@@ -106,11 +115,11 @@ export class StoredDrafts {
     try {
       this.#deps.storage.setItem(key, watched.row)
     } catch {
-      // Storage is full or blocked: the draft lasts until the page is closed.
+      // If storage is full or blocked, the draft lasts until the page is closed.
     }
   }
 
-  /** Deletes the oldest drafts until one of `chars` UTF-16 code units fits. */
+  /** Deletes the oldest drafts until a draft of `chars` UTF-16 code units fits. */
   #makeRoom(chars: number): void {
     const rows = readStorageRows(this.#deps.storage).filter(([key]) => key.startsWith(DRAFT_PREFIX))
     let total = rows.reduce((sum, [, row]) => sum + row.length, chars)
@@ -146,7 +155,10 @@ interface DraftContent extends MessageExtras {
   readonly text: string
 }
 
-/** Returns what to store of a draft; null if there is nothing. Subscribes the calling effect to the whole draft. */
+/**
+ * Returns the part of a draft that is stored; null if there is nothing to store. Subscribes the calling effect to the
+ * whole draft.
+ */
 function readContent({ draft, hasFiles }: WatchedDraft): DraftContent | null {
   const text = cutText(draft.text.value, MAX_TEXT_CHARS)
   const uploaded = draft.attachments.listUploaded()
@@ -164,7 +176,7 @@ function restoreDraft(draft: Draft, row: string | null): void {
   draft.restoreText(typed)
 }
 
-/** Returns 0 for a damaged row. */
+/** Returns the time of a row; 0 for a damaged row. */
 function readTime(row: string): number {
   return Number(Object(parseJson(row)).at) || 0
 }

@@ -28,21 +28,21 @@ export interface ActiveTurn {
   readonly exchangeId: string
 }
 
-/** Messages to show. All others are dropped, except the newest ones. */
+/** The messages to show. All others are dropped, except the newest messages. */
 export interface Arrangement {
   /** Messages that aren't loaded yet. */
   readonly added: readonly WireMessage[]
-  /** Ids, oldest first. */
+  /** The ids of the messages to show, oldest first. */
   readonly shown: readonly string[]
-  /** The ids of the newest messages. Null if `shown` ends with the newest one. */
+  /** The ids of the newest messages. Null if `shown` ends with the newest message. */
   readonly newest: readonly string[] | null
-  /** The cursor of the next older page. Undefined if there is none, or none is known. */
+  /** The cursor of the next older page. Undefined if there is no older page, or its cursor is unknown. */
   readonly cursor: string | undefined
   readonly hasOlder: boolean
 }
 
 export class TranscriptStore {
-  /** Ids of the shown messages, oldest first. */
+  /** The ids of the shown messages, oldest first. */
   readonly messageIds = signal<readonly string[]>([])
   /** Whether an answer is running or queued. False while one is waiting for the user. */
   readonly isBusy = signal(false)
@@ -57,7 +57,7 @@ export class TranscriptStore {
   readonly isTemporary = signal(false)
   /** The epoch of the newest page. */
   epoch = ""
-  /** Counts the batches that changed something. Scrolling reacts to it. */
+  /** The number of batches that changed something. The scrolling code reacts to changes of this number. */
   readonly changeCount = signal(0)
   readonly #deps: TranscriptStoreDeps
   readonly #messages = new Map<string, WireMessage>()
@@ -67,7 +67,7 @@ export class TranscriptStore {
   readonly #dirtyIds = new Set<string>()
   /** The newest messages, oldest first. */
   #ids: string[] = []
-  /** The shown messages if they are older ones. */
+  /** The shown messages; null if the newest messages are shown. */
   #olderIds: readonly string[] | null = null
   #cursor: string | undefined
   #isScheduled = false
@@ -77,7 +77,7 @@ export class TranscriptStore {
     this.#deps = deps
   }
 
-  /** Whether frames were applied that the signals don't show yet. `changeCount` changes when they do. */
+  /** Whether frames were applied that the signals don't show yet. When they do, `changeCount` changes. */
   get hasUnshownChanges(): boolean {
     return this.#isScheduled
   }
@@ -97,7 +97,7 @@ export class TranscriptStore {
     return this.#olderIds ?? this.#ids
   }
 
-  /** Number of loaded messages. */
+  /** The number of loaded messages. */
   get size(): number {
     return this.#messages.size
   }
@@ -111,7 +111,9 @@ export class TranscriptStore {
     return this.#messages.get(id)
   }
 
-  /** Returns the agent that asked in this session. Null in a user's session, and until a loaded message names the agent. */
+  /**
+   * Returns the agent that asked in this session. Null in a user's session, and until a loaded message names the agent.
+   */
   findAskingAgent(): string | null {
     for (const id of this.messageIds.value) {
       const agent = this.getMessageSignal(id)?.peek().agent
@@ -125,7 +127,7 @@ export class TranscriptStore {
     return this.#signalsById.get(id)
   }
 
-  /** Whether this segment arrived live. Only the cards of such segments are animated. */
+  /** Returns whether this segment arrived live. Only cards in such segments are animated. */
   readonly isFresh = (id: string, segmentIndex: number): boolean =>
     segmentIndex >= (this.#initialSegmentCounts.get(id) ?? 0)
 
@@ -168,7 +170,7 @@ export class TranscriptStore {
     if (isWithdrawn(message)) return this.#removeMessage(message.id)
     if (before === undefined && this.#isOlderThanLoaded(message)) return
     if (before === undefined) this.#initialSegmentCounts.set(message.id, message.segments.length)
-    // A queued message may begin before others that were queued earlier.
+    // A queued message may begin before messages that were queued earlier.
     const hasBegun = before?.status === "queued" && message.status !== "queued"
     if (before === undefined || hasBegun) {
       this.#ids = this.#ids.filter((id) => id !== message.id)
@@ -178,7 +180,10 @@ export class TranscriptStore {
     this.#reportEnd(before, message)
   }
 
-  /** Whether a message comes before the loaded ones. Such a message arrives if it changes long after its end. */
+  /**
+   * Returns whether a message is older than the loaded messages. Such a message arrives if it changes long after its
+   * end.
+   */
   #isOlderThanLoaded({ timestamp }: WireMessage): boolean {
     const first = this.#messages.get(this.#ids[0] ?? "")
     const hasOlder = this.hasOlder.peek() || this.#olderIds !== null
@@ -239,7 +244,10 @@ export class TranscriptStore {
     })
   }
 
-  /** Looks only at the newest messages, because running and queued ones are among them. */
+  /**
+   * Updates the state of the running turn. Looks only at the newest messages, because running and queued messages are
+   * among them.
+   */
   #updateTurnState(): void {
     const newest = this.#ids.slice(-TURN_WINDOW_MESSAGES).flatMap((id) => this.#messages.get(id) ?? [])
     const activeTurn = newest.findLast(
@@ -257,7 +265,7 @@ export class TranscriptStore {
   }
 }
 
-/** Number of newest messages among which the running and queued ones are. */
+/** The number of newest messages that are certain to include all running and queued messages. */
 export const TURN_WINDOW_MESSAGES = 64
 
 function isWithdrawn({ role, status }: WireMessage): boolean {
@@ -274,9 +282,9 @@ function reuseSegments(before: WireMessage | undefined, after: WireMessage): Wir
 }
 
 /**
- * Returns the index at which to insert a message that is new or has just begun. An answer follows its question. Exchanges
- * that have begun are in the order in which they began, which is the order of their frames. Queued messages come after
- * them: first users' messages, then agents' messages.
+ * Returns the index at which to insert a message that is new or has just begun. An answer follows its question.
+ * Exchanges that have begun are in the order in which they began, which is the order of their frames. Queued messages
+ * come after them: first users' messages, then agents' messages.
  */
 function findInsertIndex(
   message: WireMessage,

@@ -20,7 +20,7 @@ const parsePrompts = createParser<PromptList>({ prompts: isListOf(hasShape<Saved
 
 type AuthorizedApi = Pick<Api, "fetchAuthorized">
 
-/** The number of conversations that were handled, and of those that failed. */
+/** How many conversations were processed, and how many failed. */
 export interface Outcome {
   readonly done: number
   readonly failed: number
@@ -46,8 +46,9 @@ export async function listAllSessions(api: AuthorizedApi): Promise<readonly Sess
 }
 
 /**
- * Downloads each conversation, one after the other, and returns a ZIP file with a data file for each, and one with the saved
- * prompts; null if there are no conversations. Conversations that can't be downloaded or no longer fit into the file are counted as failed.
+ * Downloads each conversation, one after the other, and returns a ZIP file with a data file for each, and one with the
+ * saved prompts; null if there are no conversations. Conversations that can't be downloaded or no longer fit into the
+ * file are counted as failed.
  */
 export async function exportAllSessions(
   api: AuthorizedApi,
@@ -99,7 +100,7 @@ const parseBulkResults = createParser<{ readonly results: readonly { readonly id
 
 /**
  * Deletes all of the user's own conversations, and calls `onDeleted` with those of each request. Throws RequestError if the
- * server can't be reached; then some may be left.
+ * server can't be reached; in that case, some conversations may remain.
  */
 export async function deleteAllSessions(
   api: AuthorizedApi,

@@ -10,7 +10,7 @@ import { mcpConnectionText } from "../words/parts/mcp-connection-text.ts"
 import { endConnection, listConnections } from "../connections/connections-api.ts"
 import { useConnection } from "../connections/use-connection.ts"
 
-/** Nothing is shown without servers to which the user can connect. */
+/** Renders nothing if there are no servers to which the user can connect. */
 export function ConnectionsSection({ api }: { readonly api: Api }): VNode | null {
   const [connections, setConnections] = useState<readonly McpConnection[]>([])
   const refresh = (): void => {

@@ -72,7 +72,7 @@ function dropSessions(router: SessionRouter, ids: ReadonlySet<string>): void {
 interface Job {
   readonly isRunning: Signal<boolean>
   readonly isFault: Signal<boolean>
-  /** The progress or the result; empty before the job was started. */
+  /** The progress or the result; empty until the job is started. */
   readonly text: Signal<string>
   run(work: (showText: (text: string) => void) => Promise<void>): () => void
 }

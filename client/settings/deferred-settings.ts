@@ -11,7 +11,7 @@ const isOpen = signal(false)
 
 export const isSettingsOpen: ReadonlySignal<boolean> = isOpen
 
-/** Opens or closes the page, depending on the hash of the URL. Returns whether it is open. */
+/** Opens or closes the page, depending on the URL hash. Returns whether it is open. */
 export function openSettingsFromHash(hash: string): boolean {
   isOpen.value = hash === SETTINGS_HASH
   if (isOpen.peek()) void settingsPage.load()

@@ -80,7 +80,7 @@ interface ChoiceProps<T extends string> {
   readonly onChoose: (value: T) => void
 }
 
-/** A few choices, all of which are visible. */
+/** A choice among a few options, all of which are visible. */
 function Choice<T extends string>({ legend, value, options, onChoose }: ChoiceProps<T>): VNode {
   const name = useId()
   return (
@@ -98,7 +98,9 @@ function Choice<T extends string>({ legend, value, options, onChoose }: ChoicePr
   )
 }
 
-/** Only a sign-in on the page can be ended here. A product that embeds the page has its own. */
+/**
+ * Renders nothing unless the user signed in on the page itself. A product that embeds the page manages its own sign-in.
+ */
 function AccountSection(): VNode | null {
   const isConfirming = useSignal(false)
   const response = tokenResponse.value

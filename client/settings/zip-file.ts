@@ -10,7 +10,7 @@ const LOCAL_HEADER_BYTES = 30
 const CENTRAL_HEADER_BYTES = 46
 const END_BYTES = 22
 const VERSION = 20
-/** Names are UTF-8. */
+/** Marks file names as UTF-8. */
 const UTF8_FLAG = 1 << 11
 
 interface Entry {
@@ -75,7 +75,7 @@ function createHeader({ name, crc, size, offset, time }: Entry, isCentral: boole
   return new Uint8Array(header.buffer)
 }
 
-/** Time and date as ZIP stores them: two-second steps, years from 1980 to 2107. */
+/** Converts a date to ZIP's format, which has two-second steps and the years 1980 to 2107. */
 function toDosTime(date: Date): number {
   const year = Math.min(Math.max(date.getFullYear() - 1980, 0), 127)
   const day = (year << 9) | ((date.getMonth() + 1) << 5) | date.getDate()

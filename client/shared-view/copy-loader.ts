@@ -1,4 +1,6 @@
-/** copy-loader.ts: loads the pages of a shared copy into a transcript store, and requests signed links for its files. */
+/**
+ * copy-loader.ts: loads the pages of a shared copy into a transcript store, and requests signed links for its files.
+ */
 
 import { type Signal, signal } from "@preact/signals"
 import type { SharedCopyPage, SignResponse } from "../../shared/protocol/http-body.ts"
@@ -20,7 +22,7 @@ const parsePage = createParser<SharedCopyPage>({
   next: isNumberOrNull,
 })
 
-/** `gone`: nobody can read the copy. `failed`: another attempt may succeed. */
+/** `gone`: the copy doesn't exist or can no longer be read. `failed`: another attempt may succeed. */
 export type CopyState = "loading" | "shown" | "gone" | "failed"
 
 export class CopyLoader {

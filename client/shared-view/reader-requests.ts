@@ -4,7 +4,7 @@ import { signal } from "@preact/signals"
 import type { TranscriptStore } from "../session/transcript-store.ts"
 import type { TranscriptRequests } from "../transcript/transcript-requests.ts"
 
-/** Returns what a reader can request: links of files, and jumps to messages that are loaded. */
+/** Returns what a reader can request: file links, and jumps to messages that are loaded. */
 export function createReaderRequests(
   store: TranscriptStore,
   signUrls: TranscriptRequests["signUrls"],

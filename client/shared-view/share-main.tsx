@@ -1,4 +1,4 @@
-/** share-main.tsx: the entry point of the page of a shared copy. It needs no sign-in and stores nothing. */
+/** share-main.tsx: the entry point of the page that shows a shared copy. It needs no sign-in and stores nothing. */
 
 import { effect } from "@preact/signals"
 import { render } from "preact"

@@ -1,4 +1,6 @@
-/** shared-view.tsx: a shared copy: its title, when and by whom it was shared, and its messages. Source: SPEC SR9, SR10. */
+/**
+ * shared-view.tsx: a shared copy: its title, when and by whom it was shared, and its messages. Source: SPEC SR9, SR10.
+ */
 
 import { signal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -111,7 +113,7 @@ function MoreButton({ loader }: { readonly loader: CopyLoader }): VNode {
   )
 }
 
-/** A copy is read from its beginning, and nothing arrives at its end. */
+/** Creates an anchor that never follows the end, because a copy is read from its beginning and never grows. */
 function createStaticAnchor(): ScrollAnchor {
   const anchor = new ScrollAnchor(() => {})
   anchor.stopFollowing()

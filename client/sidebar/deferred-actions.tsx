@@ -1,4 +1,4 @@
-/** deferred-actions.tsx: loads session-actions.tsx, which the first view doesn't need. */
+/** deferred-actions.tsx: loads session-actions.tsx, which isn't needed for the initial render. */
 
 import type { VNode } from "preact"
 import type { SessionRouter } from "../session/session-router.ts"
@@ -18,7 +18,7 @@ export function ReadOnlyNote({ router }: { readonly router: SessionRouter }): VN
   return LoadedNote === undefined ? null : <LoadedNote router={router} />
 }
 
-/** The mark of a temporary conversation, and the dialog that an answer's menu opens. */
+/** The note in a temporary conversation, and the dialog that an answer's menu opens. */
 export function ConversationMarks({ router }: { readonly router: SessionRouter }): VNode | null {
   const LoadedMarks = sessionActions.module.value?.ConversationMarks
   return LoadedMarks === undefined ? null : <LoadedMarks router={router} />

@@ -1,8 +1,9 @@
 /**
- * hide-sidebar.tsx: hides the sidebar of a wide window, and shows it again. Stored per browser; CSS reads `data-sidebar`.
+ * hide-sidebar.tsx: hides the sidebar of a wide window, and shows it again. Stored per browser; CSS reads
+ * `data-sidebar`.
  *
- * public/theme.js applies the stored state before the first paint. While the sidebar is hidden, the header has the button
- * that opens the drawer in a narrow window, and in a wide one that button shows the sidebar. Source: SPEC LB29.
+ * public/theme.js applies the stored state before the first paint. While the sidebar is hidden, the header contains the
+ * drawer button. In a narrow window, it opens the drawer; in a wide one, it shows the sidebar again. Source: SPEC LB29.
  */
 
 import type { Signal } from "@preact/signals"
@@ -23,7 +24,7 @@ export function toggleSidebar(): void {
   const isHidden = dataset["sidebar"] === HIDDEN
   if (isHidden) delete dataset["sidebar"]
   else dataset["sidebar"] = HIDDEN
-  // The button that had the focus may be hidden now.
+  // The button that had focus may now be hidden.
   document.querySelector<HTMLElement>(isHidden ? ".sidebar .hide" : ".drawer-button")?.focus()
   try {
     if (isHidden) localStorage.removeItem(STORAGE_KEY)
@@ -33,7 +34,7 @@ export function toggleSidebar(): void {
   }
 }
 
-/** `isOpen`: the drawer. */
+/** `isOpen`: whether the drawer is open. */
 export function HideSidebarButton({ isOpen }: { readonly isOpen: Signal<boolean> }): VNode {
   const isDrawerOpen = isOpen.value
   useLayoutEffect(() => {

@@ -1,5 +1,6 @@
 /**
- * menu-commands.ts: the commands of a conversation's menu, rename field and dialogs. They also move the focus afterwards.
+ * menu-commands.ts: the commands of a conversation's menu, rename field and dialogs. They also move the focus
+ * afterwards.
  *
  * Source: SPEC PG32–PG34.
  */
@@ -9,14 +10,20 @@ import { focusRequests } from "../ui/focus.ts"
 import { deleteSessions } from "./organizing/organize-sessions.ts"
 import type { SessionActions, SessionDialogKind } from "./sidebar.tsx"
 
-/** `isFocusHandled`: the user chose a command or clicked outside, so this function must not move the focus to the menu's button. */
+/**
+ * Closes the menu. If the user chose a command or clicked outside, `isFocusHandled` is true, and this function must not
+ * move the focus to the menu's button.
+ */
 export function closeMenu({ openMenuId, findMenuButton }: SessionActions, isFocusHandled: boolean): void {
   const id = openMenuId.peek()
   openMenuId.value = null
   if (!isFocusHandled && id !== null) findMenuButton(id)?.focus()
 }
 
-/** `title` is null if it didn't change. `byKeyboard`: the user finished with a key, so the focus must be moved. */
+/**
+ * Closes the rename field and saves the title, unless it is null because it didn't change. If the user finished with a
+ * key, `byKeyboard` is true, and the focus must be moved.
+ */
 export function finishRenaming(
   { sessionList }: SessionRouter,
   { renamingId, findMenuButton }: SessionActions,

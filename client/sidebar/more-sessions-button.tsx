@@ -1,6 +1,6 @@
 /**
- * more-sessions-button.tsx: the button at the end of the list. Loads the next page when the button comes into view, when it
- * is pressed, or to find the open session, which may also be in the archive.
+ * more-sessions-button.tsx: the button at the end of the list. Loads the next page when the button comes into view,
+ * when it is pressed, or to find the open session, which may also be in the archive.
  *
  * Source: SPEC PG75.
  */
@@ -12,7 +12,7 @@ import type { SessionRouter } from "../session/session-router.ts"
 import { sessionActionText } from "../words/session-action-text.ts"
 import { findArchived } from "./organizing/archived-sessions.ts"
 
-/** The next page is loaded when the end of the list is closer to the visible part than this. */
+/** How close the end of the list must be to its visible part for the next page to be loaded. */
 const NEAR_MARGIN = "400px"
 /** Maximum number of pages loaded to find a session. */
 const MAX_SEARCHED_PAGES = 10

@@ -7,10 +7,10 @@ import { sessionActionText } from "../words/session-action-text.ts"
 
 interface RenameFieldProps {
   readonly title: string
-  /** The accessible name, and the maximum length, if it isn't the title of a conversation. */
+  /** The accessible name and the maximum length, for a field that doesn't edit a conversation's title. */
   readonly label?: string
   readonly maxChars?: number
-  /** `title` is null if it didn't change. `byKeyboard`: the focus is still in the field and must be moved. */
+  /** `title` is null if it didn't change. `byKeyboard` is true if the focus is still in the field and must be moved. */
   readonly onDone: (title: string | null, byKeyboard: boolean) => void
 }
 

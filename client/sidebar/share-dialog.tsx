@@ -1,4 +1,6 @@
-/** share-dialog.tsx: the dialog for sharing a conversation, which lists, adds and removes viewers. Source: SPEC SH14. */
+/**
+ * share-dialog.tsx: the dialog for sharing a conversation, which lists, adds and removes viewers. Source: SPEC SH14.
+ */
 
 import { type Signal, signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -30,7 +32,7 @@ export function shareUpTo(session: string, message: string): void {
   shareRequest.value = { session, message }
 }
 
-/** The dialog that shares a conversation up to a message; nothing while none was requested. */
+/** The dialog that shares a conversation up to a message. Renders nothing until a request is made. */
 export function ShareUpToDialog({ router }: { readonly router: SessionRouter }): VNode | null {
   if (shareRequest.value === null) return null
   const { session, message } = shareRequest.value
@@ -45,12 +47,12 @@ interface ShareDialogProps {
   readonly api: Api
   readonly id: string
   readonly title: string | undefined
-  /** The last message to share by link; null: the newest finished one. */
+  /** The last message to share by link; null for the latest finished message. */
   readonly upto?: string | null
   readonly onClose: () => void
 }
 
-/** A part of a conversation can only be shared by link. */
+/** The dialog that shares a conversation. Part of a conversation can be shared only by link. */
 export function ShareDialog({ api, id, title, upto = null, onClose }: ShareDialogProps): VNode {
   return (
     <Dialog title={sharingText.title(formatTitle(title))} onCancel={onClose}>
@@ -77,7 +79,7 @@ function ViewerSection({ api, id }: Pick<ShareDialogProps, "api" | "id">): VNode
     field.current?.focus()
   }
   const removeViewer = async (user: string): Promise<void> => {
-    // The button disappears with its row.
+    // The button disappears with its row, so the focus moves to the field.
     if (await change("DELETE", user)) field.current?.focus()
   }
   return (

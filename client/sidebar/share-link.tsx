@@ -18,7 +18,7 @@ import { writeToClipboard } from "../ui/copy-button.tsx"
 type Link = Omit<UserShare, "session"> & { readonly session?: string }
 
 const DAY_MS = 24 * 60 * 60_000
-/** The choices for the expiry, in days; 0: never. */
+/** The choices for the expiry, in days; 0 means that the link never expires. */
 const EXPIRY_DAYS = [0, 1, 7, 30] as const
 
 const linkChecks = {
@@ -37,7 +37,7 @@ const parseLinks = createParser<{ readonly shares: readonly Link[] }>({ shares: 
 interface ShareLinkProps {
   readonly api: Api
   readonly id: string
-  /** The id of the last message to share; null: the newest finished one. */
+  /** The id of the last message to share; null for the latest finished message. */
   readonly upto: string | null
 }
 
@@ -100,7 +100,7 @@ interface LinkListProps {
   readonly onDelete: (link: Link) => void
 }
 
-/** Newest first. */
+/** The list of links, newest first. */
 function LinkList({ links, isBusy, onDelete }: LinkListProps): VNode {
   return (
     <ul class="links" aria-label={shareLinkText.links}>

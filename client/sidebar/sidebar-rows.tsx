@@ -1,5 +1,6 @@
 /**
- * sidebar-rows.tsx: the list of sessions, most recently active first, each with its time or running mark and a menu button.
+ * sidebar-rows.tsx: the list of sessions, most recently active first, each with its time or running mark and a menu
+ * button.
  *
  * Source: SPEC PG31, PG75, PG76, LB20, LB25.
  */
@@ -21,7 +22,7 @@ const TICK_MS = 30_000
 
 interface SessionRowsProps {
   readonly router: SessionRouter
-  /** Explains a list that is empty. */
+  /** The text that is shown if the list is empty. */
   readonly emptyText: string
   /** The open session, or the one from which an agent's session was opened. */
   readonly currentId: string | null
@@ -40,7 +41,7 @@ export function SessionRows(props: SessionRowsProps): VNode {
   const { sessionList } = router
   const now = useTickingTime()
   const rows = sessionList.sessions.value
-  // If the rename field moved in the list, it would lose the focus and its text.
+  // If the rename field moved in the list, it would lose focus and its text.
   const orderedRows = useHeldOrder(rows, isPointerInside || actions.renamingId.value !== null)
   const loaded = sessionActions.module.value
   const isEmpty = rows.length === 0
@@ -80,8 +81,8 @@ function RowSection({ name, sessions, renderRow }: RowSectionProps): VNode {
 }
 
 /**
- * Divides the rows into pinned ones, those in folders, and others. While the folders aren't loaded (nullish), the rows in
- * folders are in no list, so that they don't move when the folders appear.
+ * Divides the rows into pinned ones, those in folders, and others. Until the folders have been loaded, `folders` is
+ * nullish and all rows that name a folder count as rows in folders, so that they don't move when the folders appear.
  */
 function divideRows(
   rows: readonly SessionSummary[],
@@ -99,7 +100,8 @@ function describeEmpty({ isLoaded, isUnreachable, shared }: SessionList, emptyTe
 }
 
 /**
- * Returns the rows, most recently active first. While `isHeld`, the rows keep the order that they had when it became true.
+ * Returns the rows, most recently active first. While `isHeld` is true, the rows keep the order that they had when it
+ * became true.
  */
 function useHeldOrder(rows: readonly SessionSummary[], isHeld: boolean): readonly SessionSummary[] {
   const heldActive = useRef<ReadonlyMap<string, number> | null>(null)
@@ -169,7 +171,7 @@ interface SessionRowProps {
   readonly session: SessionSummary
   readonly isUnread: boolean
   readonly now: number
-  /** For `aria-current`. */
+  /** The value of `aria-current`. */
   readonly current: "page" | "true" | undefined
   readonly actions: SessionActions
 }

@@ -78,7 +78,7 @@ function SidebarHeader({ isReadOnly }: { readonly isReadOnly: boolean }): VNode 
   )
 }
 
-/** Opens the palette. */
+/** The button that opens the palette. */
 function SearchButton({ router }: { readonly router: SessionRouter }): VNode {
   const openPalette = (): void => {
     openSearchDialog.value = "palette"
@@ -143,13 +143,13 @@ function findUnlisted({ heading, controller }: SessionRouter): string | null {
   return isUnlisted ? open.id : null
 }
 
-/** Returns what will appear in an empty list: nothing while the tenant is leaving. */
+/** Returns the text of an empty list. There is none while the tenant is leaving. */
 function describeEmptyList(router: SessionRouter): string {
   if (router.settings.value.erases_at !== undefined) return ""
   return router.isReadOnly.value ? sidebarText.emptyForViewer : sidebarText.empty
 }
 
-/** Above this width the drawer is a column that is always visible (page.css). */
+/** Above this width, the drawer is a column that is always visible (page.css). */
 const WIDE = "(min-width: 50.01rem)"
 
 /** Moves the focus into the drawer when it opens, and out of it when it closes. */
@@ -173,13 +173,13 @@ function useDrawer(isOpen: Signal<boolean>): RefObject<HTMLElement | null> {
   return drawer
 }
 
-/** Whether the focus is in the drawer, or nowhere. */
+/** Whether the focus is in the drawer, or no element has focus. */
 function isFocusFree(drawer: HTMLElement | null): boolean {
   const { activeElement, body } = document
   return activeElement === null || activeElement === body || drawer?.contains(activeElement) === true
 }
 
-/** Focuses the button that opens the drawer. On desktop there is none. */
+/** Focuses the button that opens the drawer. Does nothing on a desktop screen, where that button doesn't exist. */
 function focusDrawerButton(): void {
   document.querySelector<HTMLElement>(".drawer-button")?.focus()
 }

@@ -1,8 +1,9 @@
 /**
- * agent-exchange.tsx: messages between agents: a question received, a question sent to another agent, and its answer.
+ * agent-exchange.tsx: messages between agents: a question received, and a question sent to another agent with that
+ * agent's answer.
  *
- * The arguments and result of an `agents_message` call are untrusted: a call of another shape is shown like any other tool
- * call. SPEC PG37.
+ * The arguments and result of an `agents_message` call are untrusted: a call of another shape is shown like any other
+ * tool call. SPEC PG37.
  */
 
 import type { ComponentChildren, VNode } from "preact"
@@ -20,21 +21,21 @@ import { useTranscriptRequests } from "./transcript-requests.ts"
 
 /** The tool that asks another agent. */
 const AGENT_TOOL = "agents_message"
-/** Longer text is folded. In UTF-16 code units, and in lines. */
+/** Longer text is collapsed. In UTF-16 code units, and in lines. */
 const MAX_OPEN_CHARS = 600
 const MAX_OPEN_LINES = 12
-/** The excerpt shown next to the fold, in UTF-16 code units: one line. */
+/** Maximum length of the excerpt shown while text is collapsed, in UTF-16 code units: one line. */
 const MAX_SUMMARY_CHARS = 90
 
 /** A parsed call of `agents_message`. */
 export interface AgentCall {
   readonly agent: string
   readonly message: string
-  /** True if the answer also arrives as a message of its own. */
+  /** Whether the answer also arrives as a message of its own. */
   readonly isAsync: boolean
   /** Null until the answer arrives. */
   readonly answer: string | null
-  /** The id of the other agent's session. Null if the result has none. */
+  /** The id of the other agent's session. Null if the result doesn't contain it. */
   readonly session: string | null
 }
 
@@ -42,7 +43,7 @@ export function isAgentCall(tool: ToolSegment): boolean {
   return tool.name === AGENT_TOOL && parseAgentCall(tool) !== null
 }
 
-/** Returns null if the arguments don't have the expected shape. Pure. */
+/** Parses a call. Returns null if the arguments don't have the expected shape. Pure. */
 export function parseAgentCall({ args, result }: Pick<ToolSegment, "args" | "result">): AgentCall | null {
   const { agent, message, mode } = Object(parseJson(args)) as Record<string, unknown>
   if (typeof agent !== "string" || typeof message !== "string") return null
@@ -131,18 +132,18 @@ function TextWithName({ text, name }: { readonly text: string; readonly name: st
   )
 }
 
-/** The initial is generated content, so that it is neither copied nor read out. */
+/** The agent's initial. It is generated content, so that it is neither copied nor read out. */
 function Avatar({ name }: Pick<AgentHeaderProps, "name">): VNode {
   return <i class="avatar" data-initial={(/[\p{L}\p{N}]/u.exec(name)?.[0] ?? "·").toUpperCase()} aria-hidden="true" />
 }
 
 interface FoldableTextProps {
   readonly text: string
-  /** Always folded, even if it is short, because the text is also shown elsewhere. */
+  /** Whether the text is collapsed even if it is short, because it is also shown elsewhere. */
   readonly isFolded?: boolean
 }
 
-/** Folds long text. The browser keeps the fold open or closed while the text changes. */
+/** Collapses long text. The browser keeps it expanded or collapsed while the text changes. */
 function FoldableText({ text, isFolded = false }: FoldableTextProps): ComponentChildren {
   const [isOpen, setOpen] = useState(false)
   const isLong = text.length > MAX_OPEN_CHARS || text.split("\n", MAX_OPEN_LINES + 1).length > MAX_OPEN_LINES

@@ -6,8 +6,8 @@ import type { Segment } from "../../shared/protocol/segment.ts"
 import { describeMedia } from "../words/media-descriptions.ts"
 
 /**
- * Returns the answer as Markdown, without thinking and tool calls, and with media replaced by kind and name. The server
- * escapes `<` so that Markdown shows it; this is undone here.
+ * Returns the answer as Markdown, without thinking and tool calls, and with media replaced by the kind and name. The
+ * server escapes `<` so that Markdown displays it; this is undone here.
  */
 export function segmentsToCopyText(segments: readonly Segment[]): string {
   const texts = segments.map(segmentToText).filter((text) => text !== "")

@@ -1,8 +1,8 @@
 /**
  * json-view.tsx: JSON, indented and with syntax colours.
  *
- * Colours only add spans, so the text is the same with and without them. For a long text, only the first lines are
- * shown, with a button for the rest, because a tool decides how long its text is. SPEC BD4.
+ * Colours only add spans, so the text is the same with and without them. If the text is long, only the first lines are
+ * shown, with a button for the rest, because a tool can return text of any length. SPEC BD4.
  */
 
 import type { VNode } from "preact"
@@ -16,15 +16,17 @@ import { transcriptText } from "../words/transcript-text.ts"
 /** Loaded when a tool call is opened. Until then, and if that fails, JSON has no colours. */
 export const jsonColors = deferModule(() => import("../markdown/blocks/json-colors.tsx"))
 
-/** Maximum length that is drawn at first, in UTF-16 code units: a few screens. Longer text isn't coloured. */
+/**
+ * Maximum length of text that is initially rendered, in UTF-16 code units: a few screens. Longer text isn't coloured.
+ */
 const MAX_DRAWN_CHARS = 20_000
 
 interface JsonViewProps {
   readonly title: string
-  /** Shown unchanged if it isn't JSON. */
+  /** The text, which is shown unchanged if it isn't JSON. */
   readonly text: string
   readonly isColoured: boolean
-  /** Whether all of the text is drawn at once, because the user must see what they allow. */
+  /** Whether all of the text is rendered at once, because users must see what they allow. */
   readonly isWhole?: boolean
 }
 

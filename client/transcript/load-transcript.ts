@@ -1,7 +1,7 @@
 /**
  * load-transcript.ts: loads the code that renders transcripts, when a session is opened or the page is idle.
  *
- * The first view needs neither Markdown nor cards. The code loads in parallel with the first page of history.
+ * The initial render needs neither Markdown nor cards. The code loads in parallel with the first page of history.
  */
 
 import { computed, effect, signal } from "@preact/signals"
@@ -11,10 +11,16 @@ import { deferModule } from "../ui/deferred-module.ts"
 const transcript = deferModule(() => import("./transcript.tsx"))
 const hasFailed = signal(false)
 
-/** Null until the code is loaded; "failed" while it can't be. If the page is online then, a newer version may have replaced it. */
+/**
+ * Null until the code is loaded; "failed" while it can't be loaded. If the page is online, a failure may mean that a
+ * newer version has replaced the code.
+ */
 export const transcriptModule = computed(() => transcript.module.value ?? (hasFailed.value ? "failed" : null))
 
-/** Loaded after the transcript. A conversation has no reading position until it has been shown for the first time. */
+/**
+ * The code for reading positions, loaded after the transcript: a conversation has no reading position before it has
+ * been shown.
+ */
 export const readingPlace = deferModule(() => import("../ui/reading-place.ts"))
 
 effect(() => {

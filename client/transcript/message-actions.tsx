@@ -1,8 +1,9 @@
 /**
- * message-actions.tsx: the time of a message, and the buttons below it: copy, reply, regenerate, and switch between versions.
+ * message-actions.tsx: the time of a message, and the buttons below it: copy, reply, regenerate, and switch between
+ * versions.
  *
- * They appear on hover and focus; below the last answer, and on devices without a mouse, they are always visible.
- * Loaded after the transcript. SPEC PG21–PG23.
+ * The buttons appear on hover and focus; below the last answer, and on devices without a mouse, they are always
+ * visible. Loaded after the transcript. SPEC PG21–PG23.
  */
 
 import type { RefObject, VNode } from "preact"
@@ -20,7 +21,7 @@ import { hasCopyText, segmentsToCopyText } from "./copy-text.ts"
 import { isFromProducer, regenerateAndFocus, useIsDisabled, useIsLastAnswer } from "./message/change-state.ts"
 import { useChangeRequests, useTranscriptRequests } from "./transcript-requests.ts"
 
-/** Expects an answer that has ended. */
+/** The buttons below an answer, which must have ended. */
 export function AnswerActions({ message }: { readonly message: WireMessage }): VNode | null {
   const requests = useTranscriptRequests()
   const changes = useChangeRequests()
@@ -104,7 +105,7 @@ function CopyAnswerButton({ segments }: { readonly segments: readonly Segment[] 
   )
 }
 
-/** Makes the draft in the composer a reply to this message. */
+/** A button that makes the draft in the composer a reply to this message. */
 function ReplyButton({ id }: { readonly id: string }): VNode | null {
   const requests = useChangeRequests()
   if (requests === null) return null
@@ -119,7 +120,7 @@ function ReplyButton({ id }: { readonly id: string }): VNode | null {
   )
 }
 
-/** `‹ 1/2 ›`, for a message that has several versions. */
+/** The version switch, `‹ 1/2 ›`, of a message that has several versions. */
 function VersionSwitch({ message }: { readonly message: WireMessage }): VNode | null {
   const requests = useChangeRequests()
   const { id, version = 1, versions = 1 } = message
@@ -158,7 +159,10 @@ export function QuestionActions({ message, actionsRef, onEdit }: QuestionActions
   )
 }
 
-/** When a message was sent, or an answer began. The style sheet shows the text, so no copied selection contains it. SPEC RD1. */
+/**
+ * The time when a message was sent or an answer began. The style sheet displays the text, so copied selections don't
+ * contain it. SPEC RD1.
+ */
 function MessageTime({ timestamp }: { readonly timestamp: string }): VNode | null {
   const at = Date.parse(timestamp)
   if (Number.isNaN(at)) return null
@@ -185,7 +189,7 @@ export function formatMessageTime(at: number, now: number): string {
   return formatDate(at, { year, month, day, hour: "numeric", minute: "2-digit" })
 }
 
-/** SPEC OB9. */
+/** A button that copies the trace of an answer or a refusal. SPEC OB9. */
 export function CopyTraceButton({ trace }: { readonly trace: string }): VNode {
   const { copyTrace, copied } = actionText
   return <CopyButton getText={() => trace} label={copyTrace} text={copyTrace} doneText={copied} />

@@ -1,8 +1,8 @@
 /**
  * message-editor.tsx: edits one of the user's earlier messages in place.
  *
- * Escape cancels; Ctrl+Enter or Cmd+Enter saves. The editor stays until the edited message has arrived, so that a refusal
- * loses nothing and the old text doesn't flash up. The text is kept in the draft. SPEC PG22, PG27.
+ * Escape cancels; Ctrl+Enter or Cmd+Enter saves. The editor stays open until the edited message has arrived, so that a
+ * refusal loses no text and the old text doesn't reappear briefly. The text is kept in the draft. SPEC PG22, PG27.
  */
 
 import type { VNode } from "preact"
@@ -70,7 +70,7 @@ function useEditor({ id, original, isTextRequired, requests, onClose }: MessageE
     setText(newText)
     requests.draft.editTexts.set(id, newText)
   }
-  /** Does nothing once the server has received the edit. */
+  /** Cancels the edit. Does nothing once the server has received it. */
   const cancelEdit = (): void => {
     if (requests.cancelEdit(id)) onClose()
   }
@@ -83,7 +83,7 @@ function useEditor({ id, original, isTextRequired, requests, onClose }: MessageE
   return { text, updateText, isSaving, isAcknowledged, isTooLong, isReady, cancelEdit, saveEdit }
 }
 
-/** Whether an input method is composing and handles the key. Some browsers report that only as key code 229. */
+/** Returns whether an input method is composing and handles the key. Some browsers report this only as key code 229. */
 function isComposing(event: KeyboardEvent): boolean {
   return event.isComposing || event.keyCode === 229
 }

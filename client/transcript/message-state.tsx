@@ -1,4 +1,4 @@
-/** message-state.tsx: why a change of a message was refused. */
+/** message-state.tsx: the note that says why a change to a message was refused. */
 
 import { useComputed } from "@preact/signals"
 import type { VNode } from "preact"

@@ -85,7 +85,8 @@ function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
       data-origin={origin}
       data-agent={agent?.direction}
       aria-label={author}
-      // A tap focuses it, which shows its buttons: not every browser lets a tap hover. Shortcuts also move the focus to it.
+      // A tap focuses the message, which shows its buttons: not every browser treats a tap as hovering. Shortcuts also
+      // focus messages.
       tabIndex={-1}
     >
       {reply_to !== undefined && <QuotePlace of={reply_to} />}
@@ -108,7 +109,7 @@ function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
   )
 }
 
-/** Whether a note says why an answer isn't complete. */
+/** Returns whether a note says why an answer isn't complete. */
 function isNoted(status: WireMessage["status"]): boolean {
   return status !== "running" && status !== "completed"
 }
@@ -141,7 +142,7 @@ function SegmentList({ message, isFresh }: AnswerMessageProps): ComponentChildre
   )
 }
 
-/** They come after all other segments, and are shown as one list. */
+/** Returns the segments without the sources, which come after all other segments and are shown as one list. */
 function withoutSources(segments: readonly Segment[]): readonly Segment[] {
   const first = segments.at(-1)?.type === "source" ? segments.findIndex(({ type }) => type === "source") : -1
   return first === -1 ? segments : segments.slice(0, first)
@@ -196,7 +197,7 @@ function useMessageEditor({ id, segments }: WireMessage, text: string) {
   const actionsRef = useRef<HTMLElement>(null)
   const closeEditor = (): void => {
     setEditing(false)
-    // The focus returns to the Edit button, which exists only after the next render.
+    // The focus returns to the edit button, which exists only after the next render.
     setTimeout(() =>
       actionsRef.current?.querySelector<HTMLElement>("[data-focus-key=edit]")?.focus({ preventScroll: true }),
     )

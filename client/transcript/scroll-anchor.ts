@@ -1,8 +1,8 @@
 /**
  * scroll-anchor.ts: controls the transcript's scroll position.
  *
- * The view follows the end while the user is there. Scrolling up stops this; scrolling back to the end, or sending a
- * message, starts it again. Older messages are requested near the top and newer ones near the end. SPEC PG15, PG16, LT2.
+ * While the user is at the end, the view follows it. Scrolling up stops this; scrolling back to the end or sending a
+ * message resumes it. Older messages are requested near the top and newer ones near the end. SPEC PG15, PG16, LT2.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -23,19 +23,24 @@ export class ScrollAnchor {
   readonly isFollowing: Signal<boolean> = signal(true)
   /** Whether a new message has arrived since the view was last at the end. */
   readonly hasUnread: Signal<boolean> = signal(false)
-  /** Whether loaded messages above the first one aren't drawn yet. Meanwhile no older ones are requested. */
+  /**
+   * Whether loaded messages above the first rendered one aren't rendered yet. Until they are, no older ones are
+   * requested.
+   */
   isPartial = false
   readonly #onNearTop: () => void
   readonly #newer: NewerMessages | undefined
   #view: HTMLElement | null = null
   #lastTop = 0
   #lastHeight = 0
-  /** What the browser rounded off in the last shift, in pixels, so that many small shifts don't add up to a visible one. */
+  /**
+   * What the browser rounded off in the last shift, in pixels, so that many small shifts don't add up to a visible one.
+   */
   #fraction = 0
-  /** The newest message when the view was last at the end. */
+  /** The id of the newest message when the view was last at the end. */
   #seenId: string | undefined
 
-  /** Without `newer`, the last message is the newest one. */
+  /** If `newer` is absent, the last message is the newest one. */
   constructor(onNearTop: () => void, newer?: NewerMessages) {
     this.#onNearTop = onNearTop
     this.#newer = newer
@@ -75,7 +80,7 @@ export class ScrollAnchor {
     }
   }
 
-  /** Scrolls to the newest message and follows the end from now on. */
+  /** Scrolls to the newest message and follows the end from then on. */
   scrollToEnd(): void {
     this.#newer?.showNewest()
     this.#follow()
@@ -90,7 +95,9 @@ export class ScrollAnchor {
     this.#notePosition(view)
   }
 
-  /** To be called with the id of the newest message when content has arrived. An answer that grows isn't a new message. */
+  /**
+   * To be called with the id of the newest message when content has arrived. An answer that grows isn't a new message.
+   */
   noteNewContent(newestId: string | undefined): void {
     if (this.isFollowing.peek()) this.#seenId = newestId
     else if (newestId !== this.#seenId) this.hasUnread.value = true

@@ -1,8 +1,8 @@
 /**
  * segment-view.tsx: renders one segment of a message, depending on its type.
  *
- * Unchanged segments keep their identity, so a delta re-renders only one segment. The result depends on the segment
- * alone, so it is the same both live and after a reload. SPEC PG9–PG13, CA3, PF5.
+ * Unchanged segments keep their identity, so a delta re-renders only one segment. The result depends only on the
+ * segment, so it is the same live and after a reload. SPEC PG9–PG13, CA3, PF5.
  */
 
 import { Component, type ComponentChildren, type VNode } from "preact"
@@ -51,7 +51,7 @@ function BrokenSegment({ segment }: { readonly segment: Segment }): VNode {
   )
 }
 
-/** Returns "" if the segment can't even be read, which may be why it couldn't be rendered. */
+/** Returns the segment's text; "" if the segment can't even be read, which may be why it couldn't be rendered. */
 function readBrokenText(segment: Segment): string {
   try {
     const text = segment.type === "tool" ? toolToText(segment) : segmentToText(segment)
@@ -85,7 +85,7 @@ function SegmentContent({ segment, messageId, isOpen, isFresh }: SegmentProps): 
   }
 }
 
-/** Until the code is loaded, an empty line takes the place of the call. */
+/** A call whose code is loaded on demand. Until then, an empty line takes its place. */
 function DeferredCall(props: { readonly segment: CallSegment; readonly messageId: string }): VNode {
   const views = callViews.module.value
   useEffect(() => void callViews.load(), [])
@@ -118,7 +118,7 @@ interface ThinkingViewProps {
   readonly isOpen: boolean
 }
 
-/** Folded until the user opens it. The browser keeps it open while the text changes. */
+/** The model's thinking, collapsed until the user expands it. The browser keeps it expanded while the text changes. */
 function ThinkingView({ text, ms, isOpen }: ThinkingViewProps): VNode {
   return (
     <details data-segment="thinking">

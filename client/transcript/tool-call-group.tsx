@@ -1,9 +1,9 @@
 /**
  * tool-call-group.tsx: shows adjacent tool calls as one group with a combined status.
  *
- * The group is open while a call runs or waits, and folds when all calls have ended, unless the user is inside it or chose
- * otherwise. A call that waits for the user is never hidden. A single call has the same elements but no heading, so that a
- * second one can join it without recreating the first. SPEC PG36.
+ * The group is expanded while a call runs or waits, and collapses when all calls have ended, unless the user is inside
+ * it or chose otherwise. A call that waits for the user is never hidden. A single call has the same elements but no
+ * heading, so that a second call can be added without recreating the first. SPEC PG36.
  */
 
 import type { ComponentChildren, VNode } from "preact"
@@ -21,7 +21,7 @@ import { useTranscriptRequests } from "./transcript-requests.ts"
 
 /** Adjacent tool calls, or one other segment (then `calls` is empty). */
 export interface SegmentRun {
-  /** Index of the first segment. */
+  /** The index of the first segment. */
   readonly at: number
   readonly calls: readonly ToolSegment[]
 }
@@ -40,8 +40,8 @@ export function groupCalls(segments: readonly Segment[]): readonly SegmentRun[] 
 }
 
 /**
- * Returns the combined status: that of a running or waiting call if there is one; "failed" only if a call failed and none
- * succeeded, because the heading shows the number of failures.
+ * Returns the combined status: that of a running or waiting call if there is one; "failed" only if a call failed and
+ * none succeeded, because the heading shows the number of failures.
  */
 export function getGroupStatus(calls: readonly ToolSegment[]): CallStatus {
   const hasStatus = (...wanted: readonly CallStatus[]) => calls.some(({ status }) => wanted.includes(status))
@@ -80,7 +80,7 @@ export function ToolCallGroup({ calls, children }: ToolCallGroupProps): VNode {
 /** Loaded on first use. */
 const appViews = deferModule(() => import("../apps/app-view.tsx"))
 
-/** The MCP App of a call. It stays visible when the group is folded. SPEC MA5. */
+/** The MCP App of a call. It stays visible when the group is collapsed. SPEC MA5. */
 function AppPlace({ call, url }: { readonly call: ToolSegment; readonly url: string }): VNode | null {
   const requests = useTranscriptRequests()
   useEffect(() => void appViews.load(), [])
@@ -91,7 +91,7 @@ function AppPlace({ call, url }: { readonly call: ToolSegment; readonly url: str
 
 function useGroupFold(calls: readonly ToolSegment[]) {
   const listRef = useRef<HTMLDivElement>(null)
-  /** Null until the user opens or folds the group. */
+  /** Null until the user expands or collapses the group. */
   const [userChoice, setUserChoice] = useState<boolean | null>(null)
   const isAllSettled = calls.every(({ status }) => isSettled(status))
   const isGroup = calls.length > 1
@@ -120,17 +120,21 @@ function GroupHeading({ calls, listId, isOpen, onToggle }: GroupHeadingProps): V
   )
 }
 
-/** Whether the user has opened a call in the group, or the focus is inside it. */
+/** Returns whether the user has expanded a call in the group, or the focus is inside the group. */
 function isInUse(box: HTMLElement | null): boolean {
   return box?.querySelector("details[open]") != null || box?.contains(box.ownerDocument.activeElement) === true
 }
 
-/** The number of calls whose arguments a summary contains, and the longest ones that it reads, in UTF-16 code units. */
+/**
+ * Maximum number of calls whose arguments a summary contains, and maximum length of arguments that it reads, in UTF-16
+ * code units.
+ */
 const MAX_SUMMARIZED_CALLS = 4
 const MAX_SUMMARIZED_ARGS_CHARS = 500
 
 /**
- * Names each tool once: "Weather, rename_plan". For a single tool, also lists the arguments: "Weather: London, Tokyo".
+ * Returns a summary that names each tool once: "Weather, rename_plan". For a single tool, it also lists the arguments:
+ * "Weather: London, Tokyo".
  */
 export function summarizeCalls(calls: readonly ToolSegment[]): string {
   const labels = [...new Set(calls.map(({ name }) => getToolLabel(name)))]

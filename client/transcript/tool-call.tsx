@@ -1,8 +1,9 @@
 /**
  * tool-call.tsx: a tool call with its arguments, output, result and status.
  *
- * It is folded to one line: an icon, its name, a summary of its arguments, and its state. Arguments and results are shown as indented JSON, and coloured once the call is opened. A call that needs
- * the user's approval is open and has buttons for it. SPEC PG10, PG20, PG25, VD2.
+ * A call is collapsed to one line: an icon, the tool's name, a summary of the arguments, and the status. Arguments and
+ * results are shown as indented JSON, which is coloured once the call is expanded. A call that needs the user's
+ * approval is expanded and has buttons to allow or deny it. SPEC PG10, PG20, PG25, VD2.
  */
 
 import type { VNode } from "preact"
@@ -30,17 +31,17 @@ interface ToolViewProps {
 /** Loaded when the first call needs the user's own account. */
 const connections = deferModule(() => import("../connections/connect-request.tsx"))
 
-/** Whether the call failed because the user is not connected to its server. */
+/** Returns whether the call failed because the user is not connected to the MCP server. */
 function needsConnection({ error }: ToolSegment): boolean {
   return error?.code === "tool_not_connected"
 }
 
-/** Whether the user can do something about the call, so that it must be visible. */
+/** Returns whether the call needs something from the user, so that it must be visible. */
 export function needsUser(tool: ToolSegment): boolean {
   return isApprovalPending(tool) || needsConnection(tool) || tool.input !== undefined
 }
 
-/** Whether the call waits for the user's approval. A call may also wait for another agent. */
+/** Returns whether the call waits for the user's approval. A call may also wait for another agent. */
 export function isApprovalPending({ status, approval }: ToolSegment): boolean {
   return status === "waiting" && approval === "asked"
 }
@@ -71,7 +72,7 @@ export function ToolView({ tool, messageId }: ToolViewProps): VNode {
   )
 }
 
-/** Only the last answer asks for a connection, because only that answer can be regenerated. */
+/** Asks the user to connect to the server, but only in the last answer, because only that answer can be regenerated. */
 function ConnectionPlace({ tool: { name }, messageId }: ToolViewProps): VNode | null {
   const requests = useChangeRequests()
   useEffect(() => void connections.load(), [])
@@ -109,7 +110,7 @@ export function ToolIcon({ name }: { readonly name: string }): VNode {
   )
 }
 
-/** A built-in tool has a label. Others, such as a tenant's, have their own name. */
+/** The name of a tool. A built-in tool is shown with a label, any other under its own name. */
 function ToolName({ name }: { readonly name: string }): VNode {
   const label = getToolLabel(name)
   return label === name ? <code>{name}</code> : <b title={name}>{label}</b>
@@ -138,7 +139,7 @@ function CallDetails({ tool, isColoured }: CallDetailsProps): VNode {
 /** Growing output is followed if it is scrolled to within this distance of its end. */
 const END_THRESHOLD_PX = 8
 
-/** A running tool's output. It keeps its scroll position, and follows the end if the user scrolled there. */
+/** A running tool's output. It keeps its scroll position, and follows the end if the user has scrolled to the end. */
 function OutputText({ text }: { readonly text: string }): VNode {
   const outputRef = useRef<HTMLPreElement>(null)
   const isAtEnd = useRef(false)
@@ -173,7 +174,7 @@ function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps):
   const sendDecision = (decision: "allow" | "deny") => () => {
     if (sentDecision !== null) return
     requests.decideApproval(messageId, call_id, decision)
-    // The buttons will disappear, so the focus moves to the call.
+    // The buttons are about to disappear, so the focus moves to the call.
     fieldsetRef.current?.parentElement?.querySelector("summary")?.focus({ preventScroll: true })
   }
   return (
@@ -210,7 +211,7 @@ interface InputRequestProps {
   readonly input: NonNullable<ToolSegment["input"]>
 }
 
-/** What the call asks the user. Nothing where nothing can be answered. SPEC MP34. */
+/** The form with what the call asks the user. Renders nothing where no answer can be sent. SPEC MP34. */
 function InputRequest({ callId, input }: InputRequestProps): VNode | null {
   useEffect(() => void inputForm.load(), [])
   const requests = useChangeRequests()
@@ -222,10 +223,16 @@ function InputRequest({ callId, input }: InputRequestProps): VNode | null {
 /** Maximum length of a hint, in UTF-16 code units: one line on a phone. */
 const MAX_HINT_CHARS = 60
 
-/** A longer argument, or one with several lines, is likely a document that says little about the call. */
+/**
+ * Maximum length of an argument in a hint. A longer argument, or one with several lines, is probably a document, which
+ * says little about the call.
+ */
 const MAX_HINTED_CHARS = 200
 
-/** Joins the distinct string and number arguments, short ones if there are any: enough to tell folded calls apart. */
+/**
+ * Joins the distinct string and number arguments, or only the short ones if there are any. This is enough to tell
+ * collapsed calls apart.
+ */
 export function createHint(args: string): string {
   const value = parseJson(args)
   if (typeof value !== "object" || value === null) return ""

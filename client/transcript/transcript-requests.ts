@@ -1,8 +1,8 @@
 /**
  * transcript-requests.ts: the context with the requests that a user can make inside a transcript, and their state.
  *
- * With a context, the components above a button need not pass props down to it. Without a value, as in a test fixture, the
- * transcript has no buttons.
+ * With a context, the components above a button need not pass props down to the button. If the context has no value, as
+ * in a test fixture, the transcript has no buttons.
  */
 
 import type { ReadonlySignal, Signal } from "@preact/signals"
@@ -18,7 +18,7 @@ import type { ActiveTurn } from "../session/transcript-store.ts"
 export interface TranscriptRequests extends MediaRequests {
   /** The session, as named in the page's URL. */
   readonly id: string
-  /** Keyed by the id of a message or tool call. */
+  /** The state of commands, by the id of the message or tool call. */
   readonly commands: {
     readonly pending: ReadonlySignal<ReadonlyMap<string, PendingCommand>>
     readonly refusals: ReadonlySignal<ReadonlyMap<string, string>>
@@ -31,7 +31,7 @@ export interface TranscriptRequests extends MediaRequests {
   }
   /** Absent in a test. */
   readonly api?: Api
-  /** True if nothing can be changed. The buttons that would change something are then left out. */
+  /** Whether nothing can be changed. If so, the buttons that would change something are left out. */
   readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: { readonly editTexts: Map<string, string>; readonly replyTo: Signal<string | null> }
   /** Messages that the server does not have yet. Absent where nothing can be sent. */
@@ -46,7 +46,7 @@ export interface TranscriptRequests extends MediaRequests {
   cancelEdit(messageId: string): boolean
   /** A message to scroll to, which is then set to null. */
   readonly targetId?: Signal<string | null>
-  /** Shows this message, which is loaded if necessary. Resolves with false if it isn't found. */
+  /** Shows this message, loading it if necessary. Resolves with false if the message isn't found. */
   loadUntilMessage(id: string): Promise<boolean>
   switchVersion(messageId: string, version: number): void
 }

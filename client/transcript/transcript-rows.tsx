@@ -19,7 +19,9 @@ interface TranscriptRowsProps {
   readonly ids: readonly string[]
   readonly store: TranscriptStore
   readonly scrollAnchor: ScrollAnchor
-  /** The answer after which the typing indicator is shown; queued messages may follow it. Null for none. */
+  /**
+   * The answer after which the typing indicator is shown, although queued messages may follow. Null if there is none.
+   */
   readonly writingId: string | null
 }
 
@@ -30,7 +32,7 @@ interface ScrollSnapshot {
   readonly top: number
   /** Whether the focused element will disappear with its article. */
   readonly isFocusLeaving: boolean
-  /** If that element is a version button. */
+  /** That element's version switch; null if the element isn't a version button. */
   readonly leavingSwitch: LeavingSwitch | null
 }
 
@@ -85,7 +87,7 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
   }
 
   override render({ ids, store, writingId }: TranscriptRowsProps): ComponentChildren {
-    // With the same props as before, a message isn't rendered again.
+    // A message with the same props as before isn't rendered again.
     const renderMessage = (id: string): VNode | null => {
       const message = store.getMessageSignal(id)
       return message === undefined ? null : <MessageView key={id} message={message} isFresh={store.isFresh} />

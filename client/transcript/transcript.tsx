@@ -1,7 +1,8 @@
 /**
  * transcript.tsx: the messages of a session, oldest first, then unsent messages and the indicator of a pending answer.
  *
- * The transcript depends only on the store and the outbox, so it looks the same live, after a reload and in a second tab.
+ * The transcript depends only on the store and the outbox, so it looks the same live, after a reload and in a second
+ * tab.
  */
 
 import type { ReadonlySignal, Signal } from "@preact/signals"
@@ -29,11 +30,15 @@ import { TranscriptRows } from "./transcript-rows.tsx"
 import type { ScrollAnchor } from "./scroll-anchor.ts"
 import { TypingIndicator, UnsentMessage } from "./unsent-messages.tsx"
 
-/** Re-exported for other parts of the page. Importing these modules directly would make them part of the first view. */
+/**
+ * Re-exported for other parts of the page. Importing these modules directly would make them part of the initial load.
+ */
 export { messageParts, readSpokenText } from "./message/deferred-parts.ts"
 export { ScrollToEndButton } from "./position/scroll-to-end-button.tsx"
 
-/** Messages that are drawn before the others of the first page: about two windows of a desktop computer. */
+/**
+ * The number of messages that are rendered before the rest of the first page: about two screens on a desktop computer.
+ */
 const FIRST_MESSAGES = 10
 
 interface TranscriptProps {
@@ -47,11 +52,11 @@ interface TranscriptProps {
   readonly onDiscard: (id: string) => void
 }
 
-/** The log isn't announced as it grows, because the announcer reads out finished answers. */
+/** The messages of a session. They aren't announced as they grow, because the announcer reads out finished answers. */
 export function Transcript(props: TranscriptProps): VNode {
   const { store, unsent, scrollAnchor, isOnline, requests, onRetry, onDiscard } = props
   const ids = store.messageIds.value
-  // They follow the newest message.
+  // Unsent messages follow the newest message, so they are shown only with it.
   const entries = store.hasNewer.value ? [] : unsent.value.filter(({ id }) => !ids.includes(id))
   const drawnIds = useNewestFirst(ids, scrollAnchor)
   const isPending = !store.hasNewer.value && (store.isBusy.value || entries.some(({ error }) => error === null))
@@ -60,7 +65,8 @@ export function Transcript(props: TranscriptProps): VNode {
   const LoadedLightbox = lightboxModule.module.value?.Lightbox
   const parts = messageParts.module.value
   const api = requests?.api
-  // Loads the rest once the transcript has been rendered, and again what failed: online, or with a new message. Without an API, as in a shared copy, nothing can be changed.
+  // Loads the remaining code once the transcript has been rendered. What failed to load is retried when the page is
+  // online again or a message arrives. Without an API, as in a shared copy, nothing can be changed.
   useEffect(() => {
     void messageParts.load()
     void callViews.load()
@@ -104,7 +110,7 @@ export function Transcript(props: TranscriptProps): VNode {
   )
 }
 
-/** Returns the newest of the messages in the first drawing, which is painted before the others are drawn. SPEC PF13. */
+/** Returns only the newest messages in the first render, which is painted before the others are rendered. SPEC PF13. */
 function useNewestFirst(ids: readonly string[], scrollAnchor: ScrollAnchor): readonly string[] {
   const [isPartial, setPartial] = useState(ids.length > FIRST_MESSAGES && scrollAnchor.isFollowing.peek())
   scrollAnchor.isPartial = isPartial
@@ -113,7 +119,7 @@ function useNewestFirst(ids: readonly string[], scrollAnchor: ScrollAnchor): rea
   return useMemo(() => (isPartial ? ids.slice(-FIRST_MESSAGES) : ids), [isPartial, ids])
 }
 
-/** Whether an answer may arrive: the session is live, or is connecting for the first time. */
+/** Returns whether an answer may arrive: the session is live, or is connecting for the first time. */
 function useMayExpectAnswer(requests: TranscriptRequests | null): boolean {
   const wasLive = useRef(false)
   const link = requests?.link.value ?? "live"
@@ -150,7 +156,7 @@ function TranscriptContexts({ requests, scrollAnchor, children }: TranscriptCont
   )
 }
 
-/** Shows the message of a link. Returns a function that stops this. */
+/** Scrolls to the message that a link leads to. Returns a function that stops this. */
 function followTarget(
   jump: (id: string) => Promise<boolean>,
   target: Signal<string | null> = signal(null),

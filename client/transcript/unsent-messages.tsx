@@ -1,7 +1,7 @@
 /**
  * unsent-messages.tsx: the end of a transcript: unsent messages, and the typing indicator.
  *
- * Part of the first view.
+ * Part of the initial load.
  */
 
 import type { ComponentChildren, VNode } from "preact"
@@ -23,7 +23,7 @@ interface UserMessageProps {
   readonly children?: ComponentChildren
 }
 
-/** A user's message is plain text, as it was typed. SPEC PG13. */
+/** A user's message, shown as plain text exactly as it was typed. SPEC PG13. */
 export function UserMessage({
   id,
   status,
@@ -62,7 +62,7 @@ interface UnsentMessageProps {
 /** A message that the server hasn't received yet, or has refused. */
 export function UnsentMessage({ entry, quote, files, copyTrace, onRetry, onDiscard }: UnsentMessageProps): VNode {
   const { id, content, error } = entry
-  /** Moves the focus to the composer, because the button disappears. */
+  /** Returns a handler that also moves the focus to the composer, because the button disappears. */
   const runAndFocus = (call: (id: string) => void) => () => {
     call(id)
     focusRequests.value++

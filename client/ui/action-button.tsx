@@ -6,7 +6,7 @@ import type { ComponentChildren, VNode } from "preact"
 
 interface ActionButtonProps {
   readonly label: string
-  /** Sets `aria-disabled`, so that a disabled button keeps the focus. */
+  /** Sets `aria-disabled`, so that a disabled button keeps focus. */
   readonly isDisabled?: boolean
   /** The value of `data-focus-key`, used to return the focus to the same button after a re-render. */
   readonly way?: string
@@ -33,7 +33,7 @@ export function ActionButton(props: ActionButtonProps): VNode {
       aria-expanded={isExpanded}
       aria-pressed={isPressed}
       onClick={(event) => {
-        // Safari doesn't focus a clicked button, but what happens next depends on the focus.
+        // Safari doesn't focus a clicked button, but what happens next depends on which element has focus.
         event.currentTarget.focus()
         if (!isDisabled) onActivate(event.currentTarget)
       }}

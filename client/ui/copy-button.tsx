@@ -1,5 +1,5 @@
 /**
- * copy-button.tsx: copies text to the clipboard, and a button that does so.
+ * copy-button.tsx: a function that copies text to the clipboard, and a button that does so.
  *
  * For RESULT_LABEL_MS, the button says whether the text was copied. Source: SPEC PG83.
  */
@@ -17,7 +17,7 @@ export interface CopyState {
   copyText(): void
 }
 
-/** For a button with its own appearance. `getText` is called when the user presses the button. */
+/** Copies text for a button that has its own appearance. `getText` is called when the user presses the button. */
 export function useCopy(getText: () => string): CopyState {
   const [result, setResult] = useState<CopyState["result"]>(null)
   const copyText = async (): Promise<void> => {
@@ -27,7 +27,10 @@ export function useCopy(getText: () => string): CopyState {
   return { result, copyText: () => void copyText() }
 }
 
-/** Returns false if the browser refuses. Without HTTPS, there is no clipboard API, so the text is copied from a field. */
+/**
+ * Copies text to the clipboard. Returns false if the browser refuses. Without HTTPS, there is no clipboard API, so the
+ * text is copied from a field.
+ */
 export async function writeToClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
@@ -53,7 +56,7 @@ function copyFromField(text: string): boolean {
 
 interface CopyButtonProps {
   readonly getText: () => string
-  /** The accessible name: what is copied. */
+  /** The accessible name, which says what is copied. */
   readonly label: string
   readonly text: string
   readonly doneText: string

@@ -1,11 +1,11 @@
-/** deferred-module.ts: code that the initial view doesn't need, loaded after it or on demand. */
+/** deferred-module.ts: code that isn't needed for the initial render, and is loaded after it or on demand. */
 
 import { type ReadonlySignal, signal } from "@preact/signals"
 
 export interface DeferredModule<T> {
   /** Null until the code is loaded. */
   readonly module: ReadonlySignal<T | null>
-  /** Loads the code. Returns false if that fails. The next call tries again, and so does a timer, a few times. */
+  /** Loads the code. Returns false if that fails. The next call tries again, and a timer also retries a few times. */
   load(): Promise<boolean>
 }
 
@@ -14,8 +14,8 @@ const RETRY_MS = 1_000
 const MAX_RETRIES = 2
 
 /**
- * How many modules couldn't be loaded after all retries. Chromium never loads such a module again in the same document, so
- * the user has to reload the page.
+ * The number of modules that couldn't be loaded after all retries. Chromium never loads such a module again in the same
+ * document, so the user has to reload the page.
  */
 export const missingModules = signal(0)
 

@@ -1,7 +1,7 @@
 /**
  * dialog.tsx: a modal dialog with a title. The browser keeps the focus inside it.
  *
- * When it closes, the focus returns to where it was. To focus something else, wait until the dialog has closed.
+ * When the dialog closes, the focus returns to where it was. To focus something else, wait until the dialog has closed.
  */
 
 import type { ComponentChildren, VNode } from "preact"

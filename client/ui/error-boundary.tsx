@@ -1,11 +1,12 @@
 /**
- * error-boundary.tsx: catches exceptions of the views inside it, so that the rest of the page keeps working. SPEC PF5.
+ * error-boundary.tsx: catches exceptions thrown by the views inside it, so that the rest of the page keeps working.
+ * SPEC PF5.
  */
 
 import { Component, type ComponentChildren } from "preact"
 
 interface ErrorBoundaryProps {
-  /** The data that the children render. After a failure, a change of the data renders them again. */
+  /** The data that the children render. After a failure, the children are rendered again when the data changes. */
   readonly of: unknown
   /** Rendered instead of the children. It must not throw. */
   readonly renderFallback: () => ComponentChildren

@@ -1,6 +1,6 @@
 /**
- * file-drop.ts: handles files that are dragged over the page. The sidebar and dialogs import them. Everywhere else, they
- * are attached to the next message. Source: SPEC PG35, PG42.
+ * file-drop.ts: handles files that are dragged over the page. Files that are dropped on the sidebar or a dialog are
+ * imported. Files that are dropped anywhere else are attached to the next message. Source: SPEC PG35, PG42.
  */
 
 import { type ReadonlySignal, useSignal } from "@preact/signals"
@@ -8,7 +8,7 @@ import { useEffect, useRef } from "preact/hooks"
 import { type DropTarget, findDropTarget, takeHeldFiles } from "./held-drop.ts"
 import { getEventRoot } from "./kept-focus/page-elements.ts"
 
-/** Whether files are being dragged over the target. Files dropped on it are passed to `onFiles`. */
+/** Returns whether files are being dragged over the target. Files dropped on it are passed to `onFiles`. */
 export function useFileDrop(
   dropTarget: DropTarget,
   onFiles: (files: readonly File[]) => void,

@@ -1,8 +1,8 @@
 /**
  * fit-textarea.ts: makes a text area as tall as its text, up to the maximum set in CSS.
  *
- * Browsers that support `field-sizing: content` do this without a script. In the others, the height is set whenever the
- * text or the width changes. Source: SPEC PG28.
+ * Browsers that support `field-sizing: content` do this without a script. In other browsers, the height is set whenever
+ * the text or the width changes. Source: SPEC PG28.
  */
 
 import type { RefObject } from "preact"
@@ -17,7 +17,7 @@ export function useFitTextarea(field: RefObject<HTMLTextAreaElement | null>, tex
     if (element === null || supportsFieldSizing()) return undefined
     let width = 0
     const observer = new ResizeObserver(() => {
-      // Ignores changes of the height, which fitHeight itself causes.
+      // Ignores changes to the height, which fitHeight itself causes.
       if (element.clientWidth !== width) fitHeight(element)
       width = element.clientWidth
     })

@@ -1,4 +1,4 @@
-/** focus.ts: lets other parts of the page focus the composer, which focuses its field when the counter changes. */
+/** focus.ts: lets other parts of the page focus the composer, which focuses its field when `focusRequests` changes. */
 
 import { signal } from "@preact/signals"
 

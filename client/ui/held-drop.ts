@@ -1,7 +1,7 @@
 /**
- * held-drop.ts: keeps files that are dropped before the code for them has loaded. Part of the first view.
+ * held-drop.ts: keeps files that are dropped before the code for them has loaded. Part of the initial load.
  *
- * Without a listener the browser would leave the page and show the file. Source: SPEC PG87.
+ * Without a listener, the browser would leave the page and show the file. Source: SPEC PG87.
  */
 
 import { getEventRoot, getEventTarget } from "./kept-focus/page-elements.ts"
@@ -14,7 +14,7 @@ export function findDropTarget(event: DragEvent): DropTarget {
   return target instanceof Element && target.closest(".sidebar, dialog") !== null ? "list" : "conversation"
 }
 
-/** The files dropped last on each target; null once the code for the target has loaded. */
+/** The files most recently dropped on each target; null once the code for the target has loaded. */
 const held: Record<DropTarget, readonly File[] | null> = { list: [], conversation: [] }
 
 /** Starts keeping dropped files until `takeHeldFiles` is called for their target. */

@@ -1,4 +1,4 @@
-/** logo.tsx: the tenant's logo, or the product's, a card with a cue. */
+/** logo.tsx: the tenant's logo or, if there is none, the product's, which is a card with a cue. */
 
 import type { VNode } from "preact"
 import { logoUrl } from "../words/tenant-look.ts"

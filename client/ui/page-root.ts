@@ -15,21 +15,22 @@ export interface PageShadow {
 export let shadow: PageShadow | null = null
 let wasFocused = false
 
-/** `element` contains everything that is rendered, and has the attributes `lang`, `dir` and `data-theme`. */
+/**
+ * Makes the shadow root of a widget the page's root. `element` contains everything that is rendered, and has the
+ * attributes `lang`, `dir` and `data-theme`.
+ */
 export function setPageRoot(root: ShadowRoot, element: HTMLElement): void {
   shadow = { root, element }
   wasFocused = false
   element.addEventListener("focusin", () => (wasFocused = true), { once: true })
 }
 
-/** Whether the page may move the focus to itself. A widget may not, until the user has focused something in it. */
+/** Whether the page may move the focus to itself. A widget may do so only once the user has focused something in it. */
 export function mayTakeFocus(): boolean {
   return shadow === null || wasFocused
 }
 
-/**
- * Returns the name of the element around the conversation. A site with a widget has a `<main>` of its own. SPEC WG8.
- */
+/** Returns the name of the element around the conversation. A site with a widget has its own `<main>`. SPEC WG8. */
 export function getMainTag(): "main" | "section" {
   return shadow === null ? "main" : "section"
 }

@@ -1,8 +1,8 @@
 /**
  * popup-menu.tsx: a menu next to the button that opened it.
  *
- * Arrow keys, Home and End move between items. Escape, Tab and a click outside close the menu. It is in the top layer and
- * positioned relative to the window, so neither the scrolling list nor a message clips it. Source: SPEC PG32.
+ * Arrow keys, Home and End move between items. Escape, Tab and a click outside close the menu. The menu is in the top
+ * layer and positioned relative to the window, so neither the scrolling list nor a message clips it. Source: SPEC PG32.
  */
 
 import type { RefObject, VNode } from "preact"
@@ -12,7 +12,7 @@ import { getEventRoot, getEventTarget } from "./kept-focus/page-elements.ts"
 export interface MenuItem {
   readonly label: string
   readonly isDestructive?: boolean
-  /** Whether the menu stays open, to show the result. */
+  /** Whether the menu stays open to show the result of the command. */
   readonly staysOpen?: boolean
   readonly onSelect: () => void
 }
@@ -22,7 +22,10 @@ interface PopupMenuProps {
   readonly label: string
   readonly items: readonly MenuItem[]
   readonly findAnchor: () => HTMLElement | null
-  /** `isFocusHandled`: the user chose a command or clicked outside, so `onClose` must not move the focus to the button. */
+  /**
+   * If the user chose a command or clicked outside, `isFocusHandled` is true, and `onClose` must not move the focus to
+   * the button.
+   */
   readonly onClose: (isFocusHandled: boolean) => void
 }
 
@@ -59,7 +62,7 @@ export function PopupMenu({ label: menuLabel, items, findAnchor, onClose }: Popu
           tabIndex={-1}
           class={isDestructive === true ? "grave" : undefined}
           onClick={() => {
-            // The command may open a dialog, which later returns the focus to the element that has it now.
+            // The command may open a dialog, which later returns the focus to the element that has focus now.
             if (staysOpen !== true) {
               findAnchor()?.focus({ preventScroll: true })
               onClose(true)
@@ -90,7 +93,7 @@ function useCloseOutside(
     }
     addEventListener("pointerdown", closeIfOutside, true)
     addEventListener("scroll", closeIfOutside, true)
-    // A shadow root doesn't pass the event on.
+    // A scroll event inside a shadow root doesn't reach the window.
     getEventRoot().addEventListener("scroll", closeIfOutside, true)
     addEventListener("resize", closeIfOutside)
     return () => {

@@ -14,12 +14,15 @@ interface FollowingView {
   findReadingMessage(): string | null
 }
 
-/** Messages get their real heights only when they come into view, so the position is corrected for this long. */
+/**
+ * How long the position is corrected, in milliseconds. Messages get their real heights only when they come into view.
+ */
 const SETTLE_MS = 1_500
 
 /**
- * Lets the controller find the reading position. Once the message is rendered, scrolls to where the user left the
- * conversation. Must be called after the scroll anchor was attached to the same elements. Returns a function that stops it.
+ * Lets the controller find the current reading position. Once the message is rendered, scrolls to where the user left
+ * the conversation. Must be called after the scroll anchor has been attached to the same elements. Returns a function
+ * that detaches everything.
  */
 export function attachReadingPlace(
   controller: SessionController,
@@ -57,7 +60,7 @@ export function attachReadingPlace(
   }
 }
 
-/** Events with which the user may move elsewhere. */
+/** Events that may mean that the user is moving elsewhere in the conversation. */
 const MOVING_EVENTS = ["wheel", "touchmove", "pointerdown", "keydown"] as const
 
 /** Returns the reading position; null if the view is at the end. */

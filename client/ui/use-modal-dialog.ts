@@ -4,7 +4,10 @@ import type { RefObject } from "preact"
 import { useLayoutEffect } from "preact/hooks"
 import { getActiveElement } from "./kept-focus/page-elements.ts"
 
-/** Focuses the element marked `data-first`. After closing, the focus returns to where it was. */
+/**
+ * Opens the dialog and focuses the element marked `data-first`. When the dialog closes, the focus returns to where it
+ * was.
+ */
 export function useModalDialog(dialogRef: RefObject<HTMLDialogElement | null>): void {
   useLayoutEffect(() => {
     const dialog = dialogRef.current
@@ -12,7 +15,7 @@ export function useModalDialog(dialogRef: RefObject<HTMLDialogElement | null>): 
     dialog?.showModal()
     dialog?.querySelector<HTMLElement>("[data-first]")?.focus()
     return () => {
-      // Closes the dialog first, because nothing behind an open modal can receive the focus.
+      // Closes the dialog first, because nothing behind an open modal can receive focus.
       dialog?.close()
       if (previousFocus instanceof HTMLElement) previousFocus.focus({ preventScroll: true })
     }

@@ -1,4 +1,4 @@
-/** account-text.ts: the strings of the sign-in screen and of the user's menu. Pure. */
+/** account-text.ts: the strings of the sign-in screen and the user menu. Pure. */
 
 import type { SignInError } from "../../shared/protocol/sign-in.ts"
 import { translate } from "./languages/language.ts"
@@ -36,7 +36,7 @@ export const signInText = translate("signIn", {
   draftsKept: "What you were writing is kept in this browser, and will be there when you're back.",
 })
 
-/** The reasons why a sign-in failed. */
+/** The messages for failed sign-ins, by error code. */
 export const signInErrorText = translate("signInError", {
   consent_denied: "You cancelled the sign-in, or your provider didn't allow it. You can try again.",
   state_invalid: "That sign-in took too long, was already used, or was started in another browser. Please start again.",
@@ -46,7 +46,7 @@ export const signInErrorText = translate("signInError", {
     "Your sign-in provider reported a problem. Try again, and if it happens again, tell your administrator.",
   identity_invalid: "Your provider's response couldn't be verified, so you're not signed in. Tell your administrator.",
   clock_skewed: "The clocks of your provider and our server differ too much. Tell your administrator.",
-  user_suspended: "Your account is suspended. Contact an administrator of your organization.",
+  user_suspended: "Your account is suspended. Contact your organization's administrator.",
   user_erased: "Your account is being erased. You can sign in again when that has finished.",
   attempts_limited: "Too many sign-ins from your network have failed. Wait a minute and try again.",
   internal: "Something went wrong on our side, and you're not signed in. Please try again.",

@@ -59,7 +59,7 @@ export const adminText = {
 export const usersText = {
   lead: "Everyone who has used your organization. People appear here when they first sign in or start a conversation.",
   search: "Search by name or ID",
-  searchHint: "Finds the beginning of an ID, a name, or a later word of a name.",
+  searchHint: "Matches the beginning of an ID or of any word in a name.",
   empty: "No users yet.",
   notFound: (text: string) => `No user's name or ID matches “${text}”.`,
   incomplete: "Some names are still being indexed, so people may be missing. Search again in a few seconds.",
@@ -86,7 +86,7 @@ export const usersText = {
   suspended: (name: string) => `${name} is suspended.`,
   restored: (name: string) => `${name} is active again.`,
   erasing: (name: string) => `${name} is being erased.`,
-  erased: (name: string) => `${name} is erased.`,
+  erased: (name: string) => `${name} has been erased.`,
 } as const
 
 export const keysText = {
@@ -95,7 +95,7 @@ export const keysText = {
   create: "Create an API key",
   name: "Name",
   nameHint: "Where the key is used, for example “production backend”",
-  roles: "Roles that its tokens may have",
+  roles: "Roles that tokens created with this key may have",
   expires: "Expires",
   expiry: { never: "Never", month: "In 30 days", quarter: "In 90 days", year: "In a year" },
   confirmCreate: "Create key",
@@ -120,10 +120,10 @@ export const keysText = {
   revokeTitle: (name: string) => `Revoke “${name}”?`,
   revokeText: "Requests with this key are refused within 30 seconds. You can't undo this.",
   confirmRevoke: "Revoke",
-  revoked: (name: string) => `“${name}” is revoked.`,
+  revoked: (name: string) => `“${name}” has been revoked.`,
   tokenKeys: "Signing keys",
   tokenKeysLead:
-    "They sign your users' tokens, and never leave the server. Rotate them if you suspect that tokens were forged.",
+    "These keys sign your users' tokens and never leave the server. Rotate them if you suspect that tokens were forged.",
   generation: (generation: number) => `Signing key ${generation}`,
   signs: "Signs new tokens",
   accepted: "Accepted until",
@@ -131,7 +131,7 @@ export const keysText = {
   rotateTokensTitle: "Rotate the signing keys?",
   rotateTokensText: "New tokens are signed with a new key.",
   endTokens:
-    "End all current tokens now. Everyone's page gets a new one automatically; tokens that your backend handed out stop working.",
+    "Revoke all current tokens now. Open pages get a new token automatically; tokens that your backend gave to users stop working.",
   confirmRotateTokens: "Rotate",
   tokensRotated: "The signing keys were rotated.",
 } as const
@@ -156,7 +156,7 @@ export const issuersText = {
   clientSecret: "Client secret",
   secretStored: "A secret is stored. Leave this empty to keep it.",
   secretHint: "Stored encrypted and never shown again. Leave it empty for a public client.",
-  callback: "Redirect URL to register at the provider",
+  callback: "Redirect URL to register with the provider",
   copyCallback: "Copy the redirect URL",
   advanced: "Advanced",
   userClaim: "Claim with the user's ID",
@@ -165,21 +165,21 @@ export const issuersText = {
   roleClaimHint: "Leave it empty to set roles here in “Users”.",
   roles: "Roles that its users may have",
   algorithms: "Accepted signature algorithms",
-  jwksUri: "Address of the keys (JWKS)",
-  jwksHint: "Leave it empty to find it by discovery.",
+  jwksUri: "JWKS URL",
+  jwksHint: "Leave it empty to use the provider's discovery document.",
   requiredClaims: "Claims that a user must have",
   requiredClaimsHint:
-    "One per line, for example hd=example.com. Repeat a claim to allow several of its values. Needed if anybody can have an account at the provider.",
+    "One per line, for example hd=example.com. Repeat a claim to allow several of its values. Needed if anybody can create an account with the provider.",
   claimInvalid: (line: string) => `“${line}” isn't a claim with a value, such as hd=example.com.`,
   parties: "Authorized parties (azp)",
-  partiesHint: "One client ID per line. Leave it empty to accept tokens of every client of this audience.",
-  scopes: "Scopes of the sign-in",
-  scopesHint: "Begins with openid. Leave it empty for openid profile email.",
+  partiesHint: "One client ID per line. Leave it empty to accept tokens from any client with this audience.",
+  scopes: "Sign-in scopes",
+  scopesHint: "Must begin with openid. Leave it empty for openid profile email.",
   signOut: "Signing out",
-  logout: "Signing out here leads to the provider's sign-out. Register this site's address there for the way back.",
+  logout: "Signing out here also signs out of the provider. Register this site's URL there as the URL to return to.",
   check: "Save and check",
   checking: "Checking…",
-  checked: (name: string) => `“${name}” is saved. Its keys were found.`,
+  checked: (name: string) => `“${name}” has been saved. Its keys were found.`,
   keysFetched: "Keys fetched",
   keysNever: "Keys not fetched yet",
   audienceIs: "Audience",
@@ -188,9 +188,9 @@ export const issuersText = {
   actionsOf: (name: string) => `Actions for ${name}`,
   removeTitle: (name: string) => `Delete “${name}”?`,
   removeText:
-    "Its users are signed out within a few minutes and can't sign in with it any more. Their conversations are kept.",
+    "Its users are signed out within a few minutes and can no longer sign in with it. Their conversations are kept.",
   confirmRemove: "Delete provider",
-  removed: (name: string) => `“${name}” is deleted.`,
+  removed: (name: string) => `“${name}” has been deleted.`,
 } as const
 
 export const agentsText = {
@@ -200,7 +200,7 @@ export const agentsText = {
   editTitle: (name: string) => `Edit “${name}”`,
   edit: "Edit",
   name: "Name",
-  nameHint: "Lowercase letters, digits, - and _; begins with a letter.",
+  nameHint: "Lowercase letters, digits, - and _; must begin with a letter.",
   description: "Description",
   descriptionHint: "Tells other agents when to ask this one.",
   prompt: "Instructions",
@@ -213,9 +213,9 @@ export const agentsText = {
   general: "Answers in every conversation that doesn't name another agent. It can't be deleted.",
   actionsOf: (name: string) => `Actions for ${name}`,
   removeTitle: (name: string) => `Delete “${name}”?`,
-  removeText: "Its conversations stay readable, but it doesn't answer any more.",
+  removeText: "Its conversations remain readable, but it no longer answers.",
   confirmRemove: "Delete agent",
-  removed: (name: string) => `“${name}” is deleted.`,
+  removed: (name: string) => `“${name}” has been deleted.`,
 } as const
 
 export const settingsText = {
@@ -227,18 +227,18 @@ export const settingsText = {
   embedHosts: "Your sites that show the chat widget",
   embedHostsHint: "One per line, for example https://www.example.com or https://*.example.com",
   deployment:
-    "Of the first two lists, entries that apply to the whole deployment are listed too, and stay when you remove them.",
+    "The first two lists also contain the entries that apply to the whole deployment. These entries stay even if you remove them.",
   titlesLabel: "Automatic titles (one short model call for each new conversation)",
-  titles: { server: "As the server is set", on: "On", off: "Off" },
+  titles: { server: "Server default", on: "On", off: "Off" },
   answers: "Answers",
   switches: {
-    follow_ups: "Suggest questions below the newest answer (one short model call for each answer)",
+    follow_ups: "Suggest questions below the latest answer (one short model call for each answer)",
     show_cost: "Show users the cost of an answer in its menu",
   },
 } as const
 
 export const auditText = {
-  lead: "Every administrative change and failed sign-in, newest first. Each entry is chained to the one before, so that changes to the log can be detected.",
+  lead: "Every administrative change and failed sign-in, newest first. Each entry is chained to the previous one, so that changes to the log can be detected.",
   empty: "No entries.",
   action: "Action",
   actionHint: "For example user.suspended",
@@ -292,18 +292,18 @@ export const tenantText = {
   removeExportTitle: "Delete this export?",
   removeExportText: "Its files are deleted. Your organization isn't affected.",
   confirmRemoveExport: "Delete export",
-  exportRemoved: "The export is deleted.",
+  exportRemoved: "The export has been deleted.",
   exportStarted: "The export has started.",
   announced: { running: "The export is in progress.", done: "The export is ready.", failed: "The export failed." },
   backups: "Scheduled backups",
   backupsLead: (days: number) =>
-    `Made automatically, and deleted after ${days} ${days === 1 ? "day" : "days"}. They can contain erased users until then. Ask the server's operator to restore one.`,
+    `Backups are made automatically, and deleted after ${days} ${days === 1 ? "day" : "days"}. Until then, they can contain users who have been erased. To restore a backup, ask the server's operator.`,
   noBackupsKept: "This server makes no scheduled backups of your organization.",
   noBackups: "No backup has been made yet.",
   backupState: { running: "In progress", done: "Complete", failed: "Failed" },
   backupExpires: "Deleted after",
   folder: "Folder",
-  receipts: "Receipts of erasures",
+  receipts: "Erasure receipts",
   noReceipts: "Nothing has been erased yet.",
   receiptOf: { user: (id: string) => `User ${id}`, tenant: (id: string) => `Organization ${id}` },
   receiptState: { running: "In progress", done: "Done" },
@@ -312,8 +312,8 @@ export const tenantText = {
   recovery: "Recoverable by the platform's operator until",
   deletion: "Delete the organization",
   deletionLead:
-    "Everyone can still read for 7 days, and you can undo it. After that, all users, conversations, files, keys and settings are permanently deleted.",
-  deletionBackups: `If the server makes scheduled backups, they are deleted within another ${MAX_BACKUP_DAYS} days.`,
+    "For 7 days, everyone can still read everything, and you can cancel the deletion. After that, all users, conversations, files, keys and settings are permanently deleted.",
+  deletionBackups: `If the server makes scheduled backups, these are deleted within another ${MAX_BACKUP_DAYS} days.`,
   delete: "Delete the organization…",
   deleteTitle: "Delete the organization?",
   typeId: (id: string) => `To confirm, type the organization ID ${id}`,
@@ -327,7 +327,7 @@ export const tenantText = {
 
 export const importsText = {
   title: "Imports",
-  lead: "Bring in the archive of another organization on this server. This organization must have no conversations yet. Users and conversations keep their IDs.",
+  lead: "Bring in the archive of another organization on this server. This organization must not have any conversations yet. Users and conversations keep their IDs.",
   choose: "Import an archive…",
   chooseHint: "Choose the manifest and all parts together.",
   chooseAgain: "Choose the files again…",
@@ -348,7 +348,7 @@ export const importsText = {
       : `Missing: ${missing.map((n) => `part ${n}`).join(", ")}. Choose the manifest and all parts together.`,
   manifestMissing: "None of these files is the manifest of an archive. Choose the manifest and all parts together.",
   severalArchives: "These files belong to several archives. Choose the files of one archive.",
-  otherArchive: "These files belong to another archive. Choose the files that this import was started with.",
+  otherArchive: "These files belong to another archive. Choose the files with which this import was started.",
   unreadable: "A file can't be read. Choose the files again.",
   remaining: (count: number, of: number) =>
     of === 1
@@ -362,5 +362,5 @@ export const importsText = {
   cancelText: "Its uploaded files are deleted. To import the archive later, start again.",
   confirmCancel: "Cancel the import",
   keep: "Keep it",
-  canceled: "The import is cancelled.",
+  canceled: "The import has been cancelled.",
 } as const

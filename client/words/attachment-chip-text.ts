@@ -1,4 +1,7 @@
-/** attachment-chip-text.ts: the strings of attachment and reply chips, and of dropping files. Loaded after the first view. Pure. */
+/**
+ * attachment-chip-text.ts: the strings of attachment and reply chips, and of dropping files. Loaded after the initial
+ * render. Pure.
+ */
 
 import { translate } from "./languages/language.ts"
 
@@ -17,7 +20,7 @@ export const attachmentChipText = translate("attachmentChip", {
   dropFiles: "Drop files to attach",
 })
 
-/** Why files aren't uploaded. */
+/** The reasons why files aren't uploaded. */
 export const refusedFileText = translate("attachment", {
   empty: "File is empty.",
   tooLarge: (max: string) => `File is larger than ${max}.`,

@@ -1,4 +1,7 @@
-/** budget-text.ts: the strings about budgets, for the user's menu and the admin page. Pure, except for the language and time zone. */
+/**
+ * budget-text.ts: the strings about budgets in the user menu and on the admin page. Pure, except for the language and
+ * time zone.
+ */
 
 import type { BudgetName, BudgetScope } from "../../shared/fault.ts"
 import type { BudgetView } from "../../shared/usage/budget-view.ts"
@@ -9,7 +12,7 @@ import { translate } from "./languages/language.ts"
 /** Nano-dollars in a dollar. */
 export const NANO_PER_DOLLAR = 1_000_000_000
 
-/** Budgets are decimal, as in the API and in bills. */
+/** Budgets use decimal megabytes, as the API and bills do. */
 export const BYTES_PER_MEGABYTE = 1_000_000
 
 export const budgetText = translate("budget", {
@@ -50,9 +53,9 @@ export const budgetsText = {
   } satisfies Record<BudgetName, string>,
   tenantHint: "Tokens and cost are shared by everyone.",
   tenantDayHint:
-    "A limit per day hardly limits people who send fewer than eight messages a day, because each of them may begin that many. A limit per month, or one of a role, is exact enough.",
-  users: "Users with limits of their own",
-  noUsers: "Nobody has limits of their own.",
+    "A daily limit has little effect on people who send fewer than eight messages a day, because each of them can send that many before usage is counted. A monthly limit, or a limit for a role, is accurate enough.",
+  users: "Users with their own limits",
+  noUsers: "No users have their own limits.",
   none: "No limit",
   edit: "Edit…",
   editOf: (name: string) => `Edit the budget of ${name}`,
@@ -62,7 +65,7 @@ export const budgetsText = {
   newTitle: "New user budget",
   emptyField: "Leave a field empty for no limit. 0 allows nothing.",
   removeAll: "Remove all limits",
-  saved: (name: string) => `The budget of ${name} is saved.`,
+  saved: (name: string) => `The budget of ${name} has been saved.`,
   invalid: (field: string) => `“${field}” must be 0 or more.`,
   field: {
     tokens_per_day: "Tokens per day",
@@ -76,7 +79,7 @@ export const budgetsText = {
   ownersOnly: "Only owners can change it.",
 } as const
 
-/** Returns an amount in the unit of its budget: "62,000", "$1.50", "3.2 MB". */
+/** Formats an amount in the unit of its budget: "62,000", "$1.50", "3.2 MB". */
 export function formatAmount(budget: BudgetName, amount: number): string {
   if (budget === "stored_bytes") return formatMegabytes(amount / BYTES_PER_MEGABYTE)
   if (budget !== "cost_per_day" && budget !== "cost_per_month") return formatTokens(amount)
@@ -119,7 +122,10 @@ export interface BudgetRefusal {
   readonly resets?: number
 }
 
-/** The text of a refusal, with the time in the user's time zone. Null if it has no time or a budget unknown to the page. */
+/**
+ * Returns the text of a refusal, with the time in the user's time zone. Returns null if the refusal contains no time,
+ * or a budget that the page doesn't know.
+ */
 export function describeExhausted({ budget = "sessions", scope, resets }: BudgetRefusal): string | null {
   const [, kind, period] = /^(tokens|cost)_per_(day|month)$/.exec(budget) ?? []
   if (resets === undefined || kind === undefined || period === undefined) return null

@@ -34,7 +34,7 @@ function formatExportSummary(imported: number, empty: number, leftOut: number, m
   return sentences.join(" ")
 }
 
-/** Returns the reason why a piece of a response was dropped while its message was put together. */
+/** Returns the reason why parts of a response were dropped when the message was assembled. */
 function wasDropped(count: number): string {
   return `${was(count)} dropped: too late, too much, or different from what is shown`
 }
@@ -58,7 +58,10 @@ type ImportKind =
   | "start"
   | "other"
 
-/** The results for content that isn't imported as it is, by kind. A text without a function is followed by the count. */
+/**
+ * The messages about content that isn't imported unchanged, by kind. A message that isn't a function is followed by the
+ * count.
+ */
 const KIND_TEXTS: Readonly<Record<ImportKind, string | ((count: number) => string)>> = {
   image: (count) => `${countNoun(count, "image")} couldn't be imported.`,
   audio: (count) => `${countNoun(count, "audio clip")} couldn't be imported.`,
@@ -124,7 +127,8 @@ function isKnownKind(kind: string): kind is ImportKind {
 }
 
 /**
- * Returns the result for the content of one kind. A kind of the form `block:chart` names a type that is unknown here.
+ * Returns the message about the content of one kind. A kind of the form `block:chart` names a type that this version
+ * doesn't know.
  */
 export function describeImportKind(kind: string, count: number): string {
   if (isKnownKind(kind)) {

@@ -1,6 +1,6 @@
 /**
- * media-descriptions.ts: text for media and canvases where they can't be shown: for screen readers, in copies and in
- * quotes. Pure.
+ * media-descriptions.ts: text that replaces media and canvases where they can't be shown: for screen readers, in copies
+ * and in quotes. Pure.
  */
 
 import type { Segment } from "../../shared/protocol/segment.ts"
@@ -10,7 +10,7 @@ export type MediaSegment = Extract<Segment, { type: "media" }>
 export type CanvasSegment = Extract<Segment, { type: "canvas" }>
 export type MediaKind = MediaSegment["kind"]
 
-/** Names of the kinds of media, for places that name them instead of showing them. */
+/** The names of the kinds of media, for places that name media instead of showing it. */
 export const mediaKindText = translate("mediaKind", {
   image: "Image",
   audio: "Audio",
@@ -35,13 +35,14 @@ function formatNamed(kind: string, label = ""): string {
 }
 
 /**
- * Returns the alternative text of an image: its label without the extension, because our tools put a description there.
+ * Returns the alternative text of an image: its label without the extension, because our tools use a description of the
+ * image as its label.
  */
 export function describeImage(label: string): string {
   return label.replace(/(?<=.)\.(?:png|jpe?g|gif|webp|avif)$/i, "")
 }
 
-/** The short type that a file's icon shows: "PDF"; "" if there is none. */
+/** Returns the short type that a file's icon shows, such as "PDF"; "" if there is none. */
 export function formatExtension(label: string, mime = ""): string {
   const extension =
     /\.([a-z0-9]{1,4})$/i.exec(label)?.[1] ?? /^(?:application|text)\/(pdf|json|zip|csv)$/.exec(mime)?.[1]

@@ -1,8 +1,8 @@
 /**
- * page-text.ts: the strings of the page's first view: labels, notices, placeholders and messages, grouped by area.
+ * page-text.ts: the strings of the page's initial load: labels, notices, placeholders and messages, grouped by area.
  *
  * Functions are messages with parameters. Code that is loaded later has its own string modules, so that its strings
- * aren't part of the first view. The English texts of faults come from the server (shared/fault.ts). Pure.
+ * aren't part of the initial load. The English messages of faults come from the server (shared/fault.ts). Pure.
  */
 
 import type { FaultFields } from "../../shared/fault.ts"
@@ -29,13 +29,13 @@ export const appText = translate("app", {
   messages: "Messages",
   /** The title of a conversation that one agent has with another. */
   askedBy: (agent: string) => `Asked by ${agent}`,
-  /** Its title while the agent that asked isn't known. */
+  /** The title of such a conversation while the asking agent isn't known. */
   agentConversation: "Agent conversation",
   temporaryChat: "Temporary chat",
   loadsLater: "This conversation will load when you're back online.",
 })
 
-/** Returns the title of the browser's tab. */
+/** Returns the title of the browser tab. */
 export function formatDocumentTitle(title: string): string {
   return `${title} · ${appText.name}`
 }
@@ -70,10 +70,12 @@ export const errorText = translate("error", {
   status: (status: number) => `Something went wrong (error ${status}).`,
 })
 
-/** The server's texts are English. Another language has its own text for a code. */
+/** The server's messages are in English. Every other language has its own message for each code. */
 const faultText = translate("fault", { word: (_code: string, text: string, _fields: FaultFields) => text })
 
-/** Words an error of the server in the language of the page. `code` is null if the text isn't the server's. */
+/**
+ * Returns the message of a server error in the page's language. `code` is null if the message isn't from the server.
+ */
 export function wordFault(code: string | null, text: string, fields: FaultFields = {}): string {
   return code === null ? text : faultText.word(code, text, fields)
 }
@@ -98,7 +100,7 @@ export const attachmentText = translate("attachment", {
   attachTitle: (max: number) => `Attach up to ${max} files (images, audio, video, PDF, text)`,
 })
 
-/** Texts of the list of conversations that even the widget may show. The others are in parts/sidebar-text.ts. */
+/** The strings of the conversation list that the widget may show, too. The others are in parts/sidebar-text.ts. */
 export const conversationText = translate("sidebar", {
   optionsFor: (title: string) => `Options for ${title}`,
   renameFailed: (title: string, reason: string) => `Couldn't rename “${title}”. ${reason}`,

@@ -4,9 +4,9 @@ import { formatSeconds } from "./format/plural.ts"
 import { translate } from "./languages/language.ts"
 
 export const rateWaitText = translate("rateWait", {
-  /** `reason`: the server's text. */
+  /** `reason`: the server's message. */
   waiting: (reason: string) => `${reason} Nothing is lost. We'll continue automatically.`.trim(),
-  /** Too many requests. `seconds`: about how long the page waits. */
+  /** For too many requests. `seconds`: about how long the page waits. */
   limited: (seconds: number) =>
     `Too many requests at once. Nothing is lost. We'll continue automatically in about ${formatSeconds(seconds)}.`,
 })

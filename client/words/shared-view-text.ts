@@ -1,4 +1,4 @@
-/** shared-view-text.ts: the texts of the page that shows a shared copy. Pure. */
+/** shared-view-text.ts: the strings of the page that shows a shared copy. Pure. */
 
 import { translate } from "./languages/language.ts"
 
@@ -6,7 +6,7 @@ export const sharedViewText = translate("sharedView", {
   untitled: "Shared conversation",
   by: (author: string, day: string) => `Shared by ${author} on ${day}`,
   on: (day: string) => `Shared on ${day}`,
-  note: "This is a copy. It doesn't change when the conversation goes on.",
+  note: "This is a copy. It doesn't change when the conversation continues.",
   more: "Show more messages",
   loading: "Loading…",
   gone: "This conversation isn't available",

@@ -1,4 +1,7 @@
-/** tenant-look.ts: the tenant's own texts and logo. Its colours and measures are CSS properties. Source: SPEC TH4. */
+/**
+ * tenant-look.ts: the tenant's own strings and logo. The tenant's colours and measures are CSS properties. Source: SPEC
+ * TH4.
+ */
 
 import { type Signal, signal } from "@preact/signals"
 import type { ThemeHead } from "../../shared/theme/theme-head.ts"
@@ -10,7 +13,7 @@ declare global {
 
 const head = globalThis.cuecardTheme
 
-/** Texts that replace those of the page, by area and name. */
+/** Strings that replace those of the page, by area and name. */
 export const ownTexts: Signal<ThemeHead["texts"]> = signal(head?.texts ?? {})
 
 /** The URL of the tenant's logo; null for the product's own. */

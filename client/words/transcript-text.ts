@@ -1,8 +1,8 @@
 /**
  * transcript-text.ts: the strings that messages and Markdown show as soon as they are drawn.
  *
- * Functions are messages with parameters. Loaded with the transcript, so nothing in the first view
- * may import it.
+ * Functions are messages with parameters. Loaded with the transcript, so no module of the initial load may import this
+ * one.
  */
 
 import { formatCount } from "./format/number-format.ts"

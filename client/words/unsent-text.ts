@@ -1,5 +1,6 @@
 /**
- * unsent-text.ts: the strings of messages that aren't sent yet. Separate from transcript-text.ts, because they are part of the first view.
+ * unsent-text.ts: the strings of messages that aren't sent yet. Separate from transcript-text.ts, because these strings
+ * are part of the initial load.
  */
 
 import { translate } from "./languages/language.ts"

@@ -1,9 +1,9 @@
-/** usage-text.ts: the strings and numbers of the usage section of the admin page. Pure, except for the language. */
+/** usage-text.ts: the strings and number formats of the admin page's usage section. Pure, except for the language. */
 
 import { NANO_PER_USD } from "../../shared/usage/price-entry.ts"
 
 export const usageText = {
-  lead: "What your organization's model calls used. Days are those of UTC.",
+  lead: "What your organization's model calls used. Days are in UTC.",
   range: "Period",
   ranges: { week: "Last 7 days", month: "Last 30 days", quarter: "Last 90 days", year: "Last 12 months" },
   measure: "Measure",
@@ -12,7 +12,8 @@ export const usageText = {
   groups: { model: "Model", user: "User", agent: "Agent" },
   download: "Download CSV",
   downloading: "Downloading…",
-  incomplete: (count: number) => `These sums may lack up to ${formatCount(count)} of each user’s newest answers.`,
+  incomplete: (count: number) =>
+    `These totals may be missing up to ${formatCount(count)} of each user’s latest answers.`,
   none: "No model calls in this period.",
   noneOnPage: "Nobody on this page has used anything.",
   total: { cost: "Cost", input: "Input tokens", output: "Output tokens", calls: "Model calls" },
@@ -20,7 +21,7 @@ export const usageText = {
   reasoning: (count: string) => `${count} reasoning`,
   retries: (count: string) => `${count} repeated`,
   unknown: "Unknown",
-  unpriced: (count: number) => `${formatCount(count)} ${count === 1 ? "call" : "calls"} of unknown price`,
+  unpriced: (count: number) => `${formatCount(count)} ${count === 1 ? "call" : "calls"} without a known price`,
   unpricedHint: "Calls without a price, and calls whose provider reported no tokens, have no cost.",
   input: "Input",
   output: "Output",
@@ -34,7 +35,7 @@ export const usageText = {
 } as const
 
 export const pricesText = {
-  lead: "What a model call costs, in US dollars per million tokens. Your own prices come before the built-in ones. A change applies to calls within a few minutes.",
+  lead: "What a model call costs, in US dollars per million tokens. Your own prices take precedence over the built-in ones. A change applies to calls within a few minutes.",
   own: "Your prices",
   noOwn: "You have no prices of your own.",
   builtIn: "Built-in prices",
@@ -58,7 +59,7 @@ export const pricesText = {
   modelHint: "A name without a date also applies to the dated versions of the model.",
   from: "First day (UTC)",
   until: "Last day (UTC)",
-  untilHint: "Leave it empty if the price has no end.",
+  untilHint: "Leave it empty if the price has no end date.",
   input: "Input",
   output: "Output",
   cached: "Cached input",
@@ -71,27 +72,27 @@ export const pricesText = {
   period: (from: string, until: string | undefined) =>
     until === undefined ? `From ${formatFullDay(from)}` : `From ${formatFullDay(from)} to ${formatFullDay(until)}`,
   state: { past: "Ended", current: "Now", future: "Later" },
-  saved: (model: string) => `The price of ${model} is saved.`,
+  saved: (model: string) => `The price of ${model} has been saved.`,
   endTitle: (model: string) => `End the price of ${model}?`,
   endText:
     "After its last day, another price of yours or the built-in one applies. Without one, the cost of the model's calls is unknown.",
   confirmEnd: "End the price",
-  ended: (model: string) => `The price of ${model} has an end.`,
+  ended: (model: string) => `The price of ${model} now has an end date.`,
   removeTitle: (model: string) => `Delete this price of ${model}?`,
-  removeText: "It no longer applies to new calls. The cost of past calls stays.",
+  removeText: "It no longer applies to new calls. The cost of past calls doesn't change.",
   confirmRemove: "Delete the price",
-  removed: (model: string) => `The price of ${model} is deleted.`,
+  removed: (model: string) => `The price of ${model} has been deleted.`,
   changed: "Someone else has changed or deleted this price. Close this and reload the page to see it.",
   invalid: {
-    provider: "“Provider” is one line without spaces at its ends, or empty.",
-    model: "“Model” needs a name: one line without spaces at its ends.",
+    provider: "“Provider” must be empty, or a single line without leading or trailing spaces.",
+    model: "“Model” must be a single line without leading or trailing spaces.",
     from: "“First day” isn't a day.",
     until: "“Last day” can't be before the first day.",
     price: (field: string) => `“${field}” must be a number from 0 to 100,000.`,
     number: (field: string, text: string) => `“${field}” is “${text}”. It must be a number, such as 3 or 0.25.`,
     separator: (field: string, text: string) =>
       `“${field}” is “${text}”. Write it without a thousands separator, such as 1000 or 0.25.`,
-    twice: "There is a price of this model from the same day already. Edit that one.",
+    twice: "This model already has a price from the same day. Edit that price.",
     full: (max: number) => `You can have up to ${max} prices. Delete one first.`,
   },
 } as const
@@ -101,7 +102,7 @@ function formatFullDay(day: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" }).format(new Date(day))
 }
 
-/** Returns a price, in USD per million tokens, with all its digits. */
+/** Formats a price, in US dollars per million tokens, with all its digits. */
 export function formatPrice(usd: number): string {
   return usd.toLocaleString(undefined, {
     style: "currency",
@@ -115,12 +116,12 @@ export function formatCount(count: number): string {
   return count.toLocaleString()
 }
 
-/** Returns a short number for an axis: `1.2M`. */
+/** Formats a number for an axis: `1.2M`. */
 export function formatCompact(count: number): string {
   return new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 }).format(count)
 }
 
-/** Dollars, with enough digits that a small amount isn't shown as nothing. */
+/** Formats a cost in US dollars, with enough digits that a small amount isn't shown as zero. */
 export function formatCost(nano: number): string {
   const usd = nano / NANO_PER_USD
   const isSmall = usd > 0 && usd < 1
@@ -130,7 +131,7 @@ export function formatCost(nano: number): string {
   return new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", ...digits }).format(usd)
 }
 
-/** `day` is `2026-01-31` or, for a month, `2026-01`. */
+/** Formats a day or a month. `day` is `2026-01-31` or, for a month, `2026-01`. */
 export function formatDay(day: string): string {
   const isMonth = day.length === 7
   const options = isMonth

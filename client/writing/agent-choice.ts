@@ -8,7 +8,10 @@ import { startWithAgent } from "./start-with-agent.ts"
 import { isChoosingAgent, menuAnchor } from "./tools-state.ts"
 import type { WritingHost } from "./writing-host.ts"
 
-/** The item that opens the list. It is offered if the tenant has several agents, which are loaded with the menu. */
+/**
+ * Returns the item that opens the list of agents, if the tenant has several. The agents are loaded when the menu is
+ * opened.
+ */
 export function useAgentItem(host: WritingHost): MenuItem[] {
   const isOpen = menuAnchor.value !== null
   useEffect(() => {
@@ -22,7 +25,10 @@ export function useAgentItem(host: WritingHost): MenuItem[] {
   return [{ label: writingText.chooseAgent, staysOpen: true, onSelect: openList }]
 }
 
-/** One item for each agent. In an open conversation, the choice starts a new one with the text of this one's draft. */
+/**
+ * Returns one item per agent. In an open conversation, choosing an agent starts a new conversation with the text of the
+ * current draft.
+ */
 export function listAgentItems(host: WritingHost): MenuItem[] {
   const agents = listedAgents.entries.value ?? []
   return agents.map(({ name }) => ({

@@ -1,4 +1,7 @@
-/** allowed-tools-dialog.tsx: lists the tools that a conversation always allows, and revokes them. Source: SPEC AP9. */
+/**
+ * allowed-tools-dialog.tsx: lists the tools that a conversation always allows, and revokes these permissions. Source:
+ * SPEC AP9.
+ */
 
 import type { VNode } from "preact"
 import { useEffect, useState } from "preact/hooks"

@@ -1,7 +1,7 @@
 /**
  * answer-notifications.ts: tells the user that a long answer is ready while the page is in the background.
  *
- * Off until the user turns it on; the browser then asks for permission. Source: SPEC WR34.
+ * Notifications are off until the user turns them on; the browser then asks for permission. Source: SPEC WR34.
  */
 
 import { type ReadonlySignal, signal } from "@preact/signals"
@@ -12,7 +12,10 @@ import { writingText } from "../words/writing-text.ts"
 
 const STORAGE_KEY = "cuecard.notify"
 
-/** Shorter answers end before a user has looked elsewhere, in milliseconds. */
+/**
+ * Minimum duration of an answer for a notification, in milliseconds. Shorter answers end before the user has looked
+ * elsewhere.
+ */
 const LONG_ANSWER_MS = 8_000
 
 const isOn = signal(false)
@@ -28,7 +31,7 @@ export function restoreNotifying(): void {
   isOn.value = canNotify() && Notification.permission === "granted" && openPreferences().getItem(STORAGE_KEY) === "on"
 }
 
-/** Asks for permission if necessary. Returns false if the browser refuses. */
+/** Turns notifications on or off. Asks for permission if necessary; returns false if the browser refuses. */
 export async function switchNotifying(wanted: boolean): Promise<boolean> {
   const isAllowed = !wanted || (await Notification.requestPermission()) === "granted"
   isOn.value = wanted && isAllowed
@@ -56,11 +59,11 @@ export async function notifyAboutAnswer(message: WireMessage, title: string): Pr
       notification.close()
     }
   } catch {
-    // On phones, only a service worker can show one.
+    // On phones, only a service worker can show a notification.
   }
 }
 
-/** Undefined if the page has no active one, such as over plain HTTP. */
+/** Returns the page's active service worker; undefined if there is none, for example over plain HTTP. */
 async function findServiceWorker(): Promise<ServiceWorkerRegistration | undefined> {
   const { serviceWorker } = navigator as { readonly serviceWorker?: ServiceWorkerContainer }
   const registration = await serviceWorker?.getRegistration()

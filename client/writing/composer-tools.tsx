@@ -1,6 +1,7 @@
 /**
- * composer-tools.tsx: the parts of the composer that the first view doesn't need: suggestions, the tools menu, dictation,
- * the chosen agent, and the notice about a long paste. Loaded after the first view (deferred-writing.ts).
+ * composer-tools.tsx: the parts of the composer that aren't needed for the initial render: suggestions, the tools menu,
+ * dictation, the chosen agent, and the notice about a long paste. Loaded after the initial render
+ * (deferred-writing.ts).
  */
 
 import type { RefObject, VNode } from "preact"
@@ -29,12 +30,12 @@ interface ComposerToolsProps {
 
 /** The tools inside the composer's form. */
 export function ComposerTools({ host, field, onFiles }: ComposerToolsProps): VNode {
-  // Null in the first rendering if it also creates the field.
+  // Null during the first render if that render also creates the field.
   const [textarea, setTextarea] = useState(field.current)
   useLayoutEffect(() => setTextarea(field.current), [])
   const paste = useLongPaste(host, field, onFiles)
   const listening = dictation.value
-  // A message belongs to the conversation in which it appeared.
+  // The notice belongs to the conversation in which it appeared.
   useEffect(() => clearNotice, [])
   return (
     <>
@@ -117,14 +118,14 @@ function StopDictationButton({ onStop }: { readonly onStop: () => void }): VNode
 
 interface PastedText {
   readonly text: string
-  /** The position in the message at which it was pasted. */
+  /** The position in the message at which the text was pasted. */
   readonly from: number
   readonly to: number
-  /** The keys of the attachments before it. */
+  /** The keys of the attachments that existed before the paste. */
   readonly earlier: ReadonlySet<number>
 }
 
-/** Attaches long pasted texts as files, and offers to insert the newest one instead. */
+/** Attaches long pasted text as a file, and offers to insert the latest one as text instead. */
 function useLongPaste(
   host: WritingHost,
   field: RefObject<HTMLTextAreaElement | null>,

@@ -1,4 +1,7 @@
-/** deferred-writing.ts: loads the tools of the composer and of answers, which the first view doesn't need. */
+/**
+ * deferred-writing.ts: loads the composer's tools and the actions below answers, which aren't needed for the initial
+ * render.
+ */
 
 import { deferModule } from "../ui/deferred-module.ts"
 

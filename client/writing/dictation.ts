@@ -1,4 +1,4 @@
-/** dictation.ts: turns speech into text with the browser's own recognition, where it has one. Source: SPEC WR32. */
+/** dictation.ts: converts speech to text with the browser's speech recognition, if there is one. Source: SPEC WR32. */
 
 /** The part of the Web Speech API that is used here. TypeScript has no types for it. */
 interface SpeechRecognitionLike {
@@ -60,7 +60,7 @@ export function startDictation(language: string, { onText, onEnd }: DictationHan
   return () => recognition.stop()
 }
 
-/** Adds a phrase to a text, with a space between them where one is missing. */
+/** Appends a phrase to text, and adds a space between them if one is missing. */
 export function appendPhrase(text: string, phrase: string): string {
   const added = phrase.trim()
   return text === "" || /\s$/.test(text) ? text + added : `${text} ${added}`

@@ -1,6 +1,6 @@
 /**
  * effort-choice.tsx: how much the model thinks about the next messages: an item of the tools menu, and a chip above the
- * message box. Only agents that have an effort offer the choice. SPEC TM9.
+ * message box. The choice is offered only if the agent has an effort. SPEC TM9.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -15,16 +15,19 @@ import { menuAnchor } from "./tools-state.ts"
 import { readSessionAgent } from "./writing-api.ts"
 import type { WritingHost } from "./writing-host.ts"
 
-/** The agent of a new conversation that names none. */
+/** The agent of a new conversation for which no agent was chosen. */
 const DEFAULT_AGENT = "general"
 
-/** The conversation for which the choice is offered, or the agent of a new one. Null: none. */
+/**
+ * The conversation for which the choice is offered or, for a new conversation, its agent. Null if the choice isn't
+ * offered.
+ */
 const offeredFor: Signal<string | null> = signal(null)
 
 const keyOf = (host: WritingHost): string =>
   host.controller.value?.id ?? `@${host.nextOptions.value.agent ?? DEFAULT_AGENT}`
 
-/** Asks for the agent's effort when the menu is opened. */
+/** Returns whether the choice is offered. Requests the agent's effort when the menu is opened. */
 export function useEffortOffer(host: WritingHost): boolean {
   const isOpen = menuAnchor.value !== null
   const key = keyOf(host)
@@ -43,7 +46,10 @@ async function loadOffer(host: WritingHost, key: string): Promise<void> {
   if (effort != null) offeredFor.value = key
 }
 
-/** Each selection of the item chooses the next level. The menu stays open and shows it. */
+/**
+ * Creates the menu item. Each selection of the item chooses the next level. The menu stays open and shows the chosen
+ * level.
+ */
 export function createEffortItem({ draft }: WritingHost): MenuItem {
   const levels: readonly (EffortChoice | null)[] = [null, ...EFFORT_CHOICES]
   const level = draft.effort.value
@@ -54,7 +60,7 @@ export function createEffortItem({ draft }: WritingHost): MenuItem {
   }
 }
 
-/** The chosen effort, with a button that removes it. It belongs to the conversation in which it was chosen. */
+/** The chosen effort, with a button that removes it. The choice belongs to the conversation in which it was made. */
 export function ChosenEffort({ host }: { readonly host: WritingHost }): VNode | null {
   const { draft } = host
   const effort = draft.effort.value

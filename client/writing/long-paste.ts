@@ -1,6 +1,6 @@
-/** long-paste.ts: decides which pasted texts become a file. Pure. Source: SPEC WR30. */
+/** long-paste.ts: decides whether pasted text becomes a file. Pure. Source: SPEC WR30. */
 
-/** A text that is longer hides the rest of the message. In UTF-16 code units, and in lines. */
+/** Longer text would hide the rest of the message. The limits are in UTF-16 code units and in lines. */
 const MAX_PASTED_CHARS = 4_000
 const MAX_PASTED_LINES = 60
 
@@ -11,7 +11,7 @@ export function isLongPaste(text: string): boolean {
   return lines > MAX_PASTED_LINES
 }
 
-/** Returns the pasted text as a file. A number in the name tells several pastes apart. */
+/** Returns the pasted text as a file. A number in the name distinguishes several pastes. */
 export function createPastedFile(text: string, name: string, number: number): File {
   const suffix = number === 1 ? "" : ` ${number}`
   return new File([text], `${name}${suffix}.txt`, { type: "text/plain" })

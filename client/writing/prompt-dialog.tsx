@@ -18,7 +18,7 @@ import { deletePrompt, savePrompt } from "./writing-api.ts"
 
 interface PromptDialogProps {
   readonly api: Api
-  /** The text of a new prompt: what the user has typed. */
+  /** The initial text of a new prompt, which is what the user has typed in the message box. */
   readonly initialText: string
   readonly onClose: () => void
 }

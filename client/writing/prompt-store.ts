@@ -5,10 +5,10 @@ import type { SavedPrompt } from "../../shared/protocol/writing/saved-prompt.ts"
 import type { Api } from "../net/api.ts"
 import { type ListedAgent, listAgents, listPrompts } from "./writing-api.ts"
 
-/** How long a list is used before it is loaded again, in milliseconds. */
+/** How long a list is used before it is reloaded, in milliseconds. */
 const FRESH_MS = 60_000
 
-/** A list that is loaded on demand. Null until it has been loaded once. */
+/** A list that is loaded on demand. `entries` is null until the list has been loaded once. */
 class LoadedList<T> {
   readonly entries: Signal<readonly T[] | null> = signal(null)
   readonly #load: (api: Api) => Promise<readonly T[]>
@@ -18,7 +18,7 @@ class LoadedList<T> {
     this.#load = load
   }
 
-  /** Loads the list unless it is fresh. A failure keeps the list, and the next call tries again. */
+  /** Loads the list unless it is fresh. After a failure, the old list is kept, and the next call tries again. */
   async ensure(api: Api): Promise<void> {
     if (Date.now() - this.#loadedAt < FRESH_MS) return
     this.#loadedAt = Date.now()

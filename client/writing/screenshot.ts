@@ -4,12 +4,14 @@ export function canTakeScreenshot(): boolean {
   return typeof navigator.mediaDevices?.getDisplayMedia === "function"
 }
 
-/** Whether the device has a camera that can take a photo for a file field, which only phones and tablets do. */
+/** Whether a file field can take a photo with the device's camera, which is possible only on phones and tablets. */
 export function canTakePhoto(): boolean {
   return matchMedia("(pointer: coarse)").matches
 }
 
-/** Resolves with null if the user chose nothing. Rejects if the browser can't capture it. */
+/**
+ * Takes a screenshot. Resolves with null if the user chose nothing. Rejects if the browser can't capture the screen.
+ */
 export async function takeScreenshot(nowMs: number): Promise<File | null> {
   const stream = await navigator.mediaDevices.getDisplayMedia({ video: true }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "NotAllowedError") return null

@@ -1,8 +1,8 @@
 /**
  * suggestion-menu.tsx: the list of saved prompts or agents above the message box while the user types `/` or `@`.
  *
- * The message box keeps the focus: the arrow keys choose, Enter and Tab insert, Escape closes. Keys that belong to an
- * input method are left alone. Source: SPEC WR21, WR31.
+ * The message box keeps focus. The arrow keys choose an entry, Enter and Tab insert it, and Escape closes the list.
+ * Keys that belong to an input method are ignored. Source: SPEC WR21, WR31.
  */
 
 import type { VNode } from "preact"
@@ -52,8 +52,8 @@ export function SuggestionMenu({ host, field }: SuggestionMenuProps): VNode | nu
   return (
     <div class="completions" role="listbox" id={SUGGESTIONS_ID} aria-label={label}>
       {suggestions.map((suggestion) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the message box keeps the focus and handles the keys.
-        // biome-ignore lint/a11y/useFocusableInteractive: the message box keeps the focus.
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the message box keeps focus and handles the keys.
+        // biome-ignore lint/a11y/useFocusableInteractive: the message box keeps focus.
         <div
           key={suggestion.key}
           id={`${SUGGESTIONS_ID}-${suggestion.key}`}
@@ -70,7 +70,7 @@ export function SuggestionMenu({ host, field }: SuggestionMenuProps): VNode | nu
   )
 }
 
-/** Returns the query at the caret. It is read after each input and each movement of the caret. */
+/** Returns the query at the caret, which is read after each input and each movement of the caret. */
 function useQuery(field: HTMLTextAreaElement, host: WritingHost) {
   const [query, setQuery] = useState<SuggestionQuery | null>(null)
   const closedFor = useRef<string | null>(null)
@@ -114,7 +114,7 @@ const LIST_ATTRIBUTES = {
   "aria-controls": SUGGESTIONS_ID,
 } as const
 
-/** Connects the message box with the open list. A text area can't have the role of a combobox. */
+/** Connects the message box with the open list for assistive technology. A text area can't have the role `combobox`. */
 function useListState(field: HTMLTextAreaElement, isOpen: boolean, activeKey: string | undefined): void {
   useEffect(() => {
     if (!isOpen) return undefined
@@ -136,7 +136,7 @@ const MENU_KEYS = new Set(["ArrowDown", "ArrowUp", "Enter", "Tab", "Escape"])
 function useMenuKeys(field: HTMLTextAreaElement, isOpen: boolean, onKey: (key: string) => void): void {
   const handler = useRef(onKey)
   handler.current = onKey
-  // An effect after the paint would come too late: a key that follows at once would still be handled by the closed list.
+  // An effect after the paint would come too late: a key that is pressed immediately would not reach the list.
   useLayoutEffect(() => {
     const form = field.form
     if (!isOpen || form === null) return undefined
@@ -169,7 +169,7 @@ function promptSuggestions(host: WritingHost, field: HTMLTextAreaElement): Sugge
   }))
 }
 
-/** In an open conversation, choosing an agent starts a new one, because an agent belongs to a conversation. */
+/** Returns the agents as suggestions. In an open conversation, choosing an agent starts a new conversation. */
 function agentSuggestions(host: WritingHost, field: HTMLTextAreaElement): Suggestion[] {
   const agents = listedAgents.entries.value ?? []
   const isNew = host.controller.value === null
@@ -187,7 +187,7 @@ function agentSuggestions(host: WritingHost, field: HTMLTextAreaElement): Sugges
 function replaceRange(host: WritingHost, field: HTMLTextAreaElement, from: number, to: number, text: string): void {
   host.draft.text.value = field.value.slice(0, from) + text + field.value.slice(to)
   const caret = from + text.length
-  // After the field has been rendered with its new text.
+  // Runs after the field has been rendered with its new text.
   setTimeout(() => {
     field.focus()
     field.setSelectionRange(caret, caret)

@@ -1,6 +1,6 @@
 /**
- * suggestion-query.ts: finds what the user is typing to look up: `/` at the start of a message for a saved prompt, `@` at the
- * start of a word for an agent. Pure. Source: SPEC WR21, WR31.
+ * suggestion-query.ts: finds the query that the user is typing: `/` at the start of a message looks up a saved prompt,
+ * `@` at the start of a word an agent. Pure. Source: SPEC WR21, WR31.
  */
 
 export interface SuggestionQuery {
@@ -27,7 +27,10 @@ export function findSuggestionQuery(text: string, caret: number): SuggestionQuer
   return { kind: "agent", text: agent, from: caret - agent.length - 1, to: caret }
 }
 
-/** Returns the entries whose name has a word that begins with the text, those that begin with it first. */
+/**
+ * Returns the entries whose name contains a word that begins with the text. Entries whose name itself begins with the
+ * text come first.
+ */
 export function filterByName<T extends { readonly name: string }>(entries: readonly T[], text: string): readonly T[] {
   const wanted = normalize(text.trim())
   const matching = entries.filter(({ name }) =>

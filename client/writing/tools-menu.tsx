@@ -1,4 +1,6 @@
-/** tools-menu.tsx: the composer's menu: photos, screenshots, dictation, saved prompts, allowed tools and notifications. */
+/**
+ * tools-menu.tsx: the composer's menu: photos, screenshots, dictation, saved prompts, allowed tools and notifications.
+ */
 
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
@@ -75,7 +77,7 @@ export function ToolsMenu({ host, onFiles }: ToolsMenuProps): VNode {
       )}
       {anchor !== null && (
         <PopupMenu
-          // A different list of items receives the focus again.
+          // With another list of items, a new menu is created, which receives focus.
           key={String(isChoosingAgent.value)}
           label={isChoosingAgent.value ? writingText.agents : writingText.tools}
           items={isChoosingAgent.value ? listAgentItems(host) : toolItems}

@@ -17,5 +17,5 @@ export interface Dictation {
   readonly stop: () => void
 }
 
-/** Null unless the browser is listening. */
+/** The running dictation; null unless the browser is listening. */
 export const dictation: Signal<Dictation | null> = signal(null)

@@ -12,7 +12,7 @@ import { createSchemaParser } from "../net/schema-parser.ts"
 export interface ListedAgent {
   readonly name: string
   readonly description: string
-  /** Messages can choose another one. Absent: they can't. */
+  /** The agent's effort, for which a message can choose another value; absent if it can't. */
   readonly effort?: Effort | undefined
 }
 
@@ -59,7 +59,7 @@ export function readSessionAgent(api: Api, session: string): Promise<SessionAgen
   return request(api, sessionPath(session, "/agent"), sessionAgentSchema)
 }
 
-/** Questions that the user could ask after the newest answer. */
+/** Returns questions that the user could ask after the latest answer. */
 export async function suggestFollowUps(api: Api, session: string, message: string): Promise<readonly string[]> {
   const path = sessionPath(session, `/messages/${message}/follow-ups`)
   return (await request(api, path, followUpsSchema, { method: "POST" })).follow_ups

@@ -12,6 +12,6 @@ export interface WritingHost {
   /** How the next conversation starts: its agent, and whether it is temporary. */
   readonly nextOptions: Signal<SessionOptions>
   readonly draft: Draft
-  /** Opens a session, or a new one (null). */
+  /** Opens a session, or a new conversation if `id` is null. */
   showSession(id: string | null): void
 }

@@ -1,9 +1,8 @@
 /**
- * ask.js: asks one question and prints the answer while it is written. Needs Node ≥ 22.
+ * ask.js: asks one question and prints the answer as it is written. Needs Node ≥ 22.
  *
- * Usage: node ask.js "What's the weather in Oslo?"
- * CUECARD_URL is the server, http://127.0.0.1:8787 by default. CUECARD_TOKEN is a token of the user; without one, the
- * script requests a token that only a developer's server issues.
+ * Usage: node ask.js "What's the weather in Oslo?" CUECARD_URL is the server, http://127.0.0.1:8787 by default.
+ * CUECARD_TOKEN is the user's token. Without it, the script requests a token, which only a developer's server issues.
  */
 
 import process from "node:process"
@@ -18,7 +17,7 @@ async function getToken() {
   return (await response.json()).token
 }
 
-/** The text of an answer, with cards and tool calls as short notes. */
+/** Returns the text of an answer, with cards and tool calls as short notes. */
 function toText({ segments }) {
   return segments.map((segment) => {
     if (segment.type === "text") return segment.content

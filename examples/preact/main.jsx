@@ -87,7 +87,7 @@ function Segment({ segment, conversation }) {
   if (segment.type === "text") return <p dir="auto">{segment.content}</p>
   if (segment.type === "rich") return <p dir="auto">{segment.synthesis}</p>
   if (segment.type === "media") {
-    // The URL of a segment can't be fetched without a signature.
+    // A segment's URL can't be fetched without a signature.
     const openFile = async () => location.assign((await conversation.getMediaUrl(segment.url)) ?? "#")
     return (
       <button type="button" onClick={openFile}>
@@ -124,7 +124,7 @@ function Composer({ conversation }) {
     const attachments = []
     for (const file of files) attachments.push(await conversation.attach(file, { onProgress: setSentBytes }))
     setSentBytes(null)
-    // A refusal is shown with the message.
+    // If the server refuses the message, the reason is shown with it.
     conversation.send(data.get("text"), { attachments })
   }
   return (

@@ -1,4 +1,4 @@
-/** site.js: serves index.html, and returns a token of Cuecard for a user of this site. */
+/** site.js: serves index.html, and returns a Cuecard token for a user of this site. */
 
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"

@@ -1,6 +1,6 @@
 /**
- * backup-folder.ts: the folder of tenant backups. Each backup is an archive as written by `npm run tenant -- export`, in
- * `<folder>/<tenant>/<time>`. The name of an incomplete backup ends in `.partial`.
+ * backup-folder.ts: the folder of tenant backups. Each backup is an archive as written by `npm run tenant -- export`,
+ * in `<folder>/<tenant>/<time>`. The name of an incomplete backup ends in `.partial`.
  */
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs"
@@ -10,7 +10,7 @@ import { UsageError } from "../tenant/tenant-request.ts"
 
 const PARTIAL = ".partial"
 const REMOVE = { recursive: true, force: true } as const
-/** `2026-11-22T14-05-09Z`: sorts by time, and is a valid name everywhere. */
+/** `2026-11-22T14-05-09Z`: such names sort by time, and are valid on every file system. */
 const BACKUP_NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/
 
 /** Returns the folder for the backup in progress: either the folder of an interrupted run or a new one. */
@@ -70,7 +70,7 @@ function nameOf(path: string): string {
 /** A tenant's id becomes one component of a path, so it must not lead out of the folder. */
 function tenantFolder(folder: string, tenant: string): string {
   if (!/^[a-z0-9][a-z0-9.-]*$/i.test(tenant) || tenant.includes(".."))
-    throw new UsageError(`${tenant} is not a tenant's id.`)
+    throw new UsageError(`${tenant} is not a tenant id.`)
   return join(folder, tenant)
 }
 

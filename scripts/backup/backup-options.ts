@@ -1,6 +1,6 @@
 /**
- * backup-options.ts: the shared parts of `npm run backup` and `npm run restore`: options, the tenant argument, and error
- * output.
+ * backup-options.ts: the shared parts of `npm run backup` and `npm run restore`: options, the tenant argument, and
+ * error output.
  */
 
 import process from "node:process"

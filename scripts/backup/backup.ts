@@ -34,7 +34,7 @@ async function runBackup(): Promise<void> {
     return await exportTenant({ ...values, to: partial }, tenant)
   })
   const path = completeBackup(partial)
-  // Otherwise the server keeps its copy for days.
+  // Otherwise, the server would keep its copy for days.
   await withAccess(values, tenant, "backup", (access) =>
     access.request(`v1/tenant/exports/${String(exported["id"])}`, undefined, "DELETE"),
   )

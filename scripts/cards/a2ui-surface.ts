@@ -1,5 +1,6 @@
 /**
- * a2ui-surface.ts: reads messages of A2UI 0.9 and returns the surface that they build: its components and its data. Pure.
+ * a2ui-surface.ts: reads messages of A2UI 0.9 and returns the surface that they build: its components and its data.
+ * Pure.
  *
  * The text is a file of A2UI's catalogs (`{name, messages}`), a list of messages, or one message per line.
  */
@@ -20,7 +21,7 @@ export interface A2uiSurface {
   readonly data: Json
 }
 
-/** Returns null if the text contains no components. */
+/** Reads a surface. Returns null if the text contains no components. */
 export function readSurface(text: string): A2uiSurface | null {
   const { name, messages } = readMessages(text)
   const components = new Map<string, A2uiComponent>()
@@ -60,8 +61,8 @@ function isObject(value: Json | undefined): value is JsonObject {
 function listComponents(list: Json | undefined): A2uiComponent[] {
   if (!Array.isArray(list)) return []
   return list.filter(
-    (one): one is A2uiComponent =>
-      isObject(one) && typeof one["id"] === "string" && typeof one["component"] === "string",
+    (component): component is A2uiComponent =>
+      isObject(component) && typeof component["id"] === "string" && typeof component["component"] === "string",
   )
 }
 

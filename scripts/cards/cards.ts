@@ -1,5 +1,6 @@
 /**
- * cards.ts: `npm run cards` checks the template of a card, and converts a surface of A2UI 0.9 into one. It needs no server.
+ * cards.ts: `npm run cards` checks a card template, and converts a surface of A2UI 0.9 to a card template. It needs no
+ * server.
  *
  * `npm run cards -- check order-card.json` · `npm run cards -- convert surface.json --for orders > order-card.json`
  */
@@ -16,7 +17,7 @@ const USAGE = `npm run cards -- check FILE                 check the template of
 npm run cards -- convert FILE [--for TOOL]   print the template of a surface of A2UI 0.9. FILE is an example of A2UI's
                                              catalogs, a list of messages, or one message per line`
 
-/** More than a template and its samples can have. */
+/** Maximum size of a file, in bytes: more than a template and its samples can have. */
 const MAX_FILE_BYTES = 1024 * 1024
 
 function readText(file: string): string {
@@ -24,7 +25,7 @@ function readText(file: string): string {
   return readFileSync(file, "utf8")
 }
 
-/** Prints the first problem. Returns whether there is none. */
+/** Checks a template, and prints the first problem. Returns whether there is none. */
 function reportCheck(body: Parameters<typeof checkTemplate>[0]): boolean {
   const checked = checkTemplate(body)
   if (!checked.ok) console.error(`"${checked.pointer}" ${checked.problem}`)
@@ -35,7 +36,7 @@ function checkFile(file: string): boolean {
   const body = parseJson(readText(file))
   if (body === undefined) throw new Error(`${file} isn't JSON.`)
   const isRight = reportCheck(body)
-  if (isRight) console.log("The template is right, and its samples fill it.")
+  if (isRight) console.log("The template is valid, and its samples fill it.")
   return isRight
 }
 

@@ -1,6 +1,6 @@
 /**
- * convert-a2ui.ts: converts a surface of A2UI 0.9 to the template of a card. Its data becomes the sample, and the schema is
- * inferred from the data. Pure. SPEC CV40.
+ * convert-a2ui.ts: converts a surface of A2UI 0.9 to the template of a card. Its data becomes the sample, and the
+ * schema is inferred from the data. Pure. SPEC CV40.
  */
 
 import { isJsonObject, type Json } from "../../shared/json.ts"
@@ -20,10 +20,10 @@ export interface ConvertedCard {
 }
 
 const ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
-/** Deeper values of the data get no schema of their own. */
+/** Maximum depth of the schema. Deeper values of the data get no schema of their own. */
 const MAX_SCHEMA_LEVELS = 8
 
-/** `tool`: the tool whose results the card shows. */
+/** Converts a surface. `tool`: the tool whose results the card shows. */
 export function convertSurface(surface: A2uiSurface, tool: string): ConvertedCard {
   const notes: string[] = []
   const form: CardForm = { surface, actions: new Map(), fields: nameFields(surface.components) }
@@ -54,7 +54,7 @@ function convertComponents(form: CardForm, notes: string[]): JsonObject[] {
     }
     const isEach = isInItem || isJsonObject(component["children"])
     const placeInner = (inner: string): string => place(inner, inside, isEach)
-    // A click in a list would not say which item it means.
+    // A click in a list would not identify its item.
     const isOut = isInItem && (component.component === "Button" || isField(component))
     const fields = (isOut ? convertOther : convertComponent)(component, form, placeInner, note)
     const { weight } = component
@@ -65,7 +65,7 @@ function convertComponents(form: CardForm, notes: string[]): JsonObject[] {
   return view
 }
 
-/** Returns an id that no other component has. Ids of cards have fewer characters than those of A2UI. */
+/** Returns an id that no other component has. Fewer characters are allowed in ids of cards than in ids of A2UI. */
 function findName(id: string, names: ReadonlySet<string>): string {
   const base = ID.test(id) ? id : "part"
   for (let n = 1; ; n++) {
@@ -76,14 +76,17 @@ function findName(id: string, names: ReadonlySet<string>): string {
 
 /** Returns the absolute paths of all bindings. */
 function listPaths(value: Json): string[] {
-  if (Array.isArray(value)) return value.flatMap((one: Json) => listPaths(one))
+  if (Array.isArray(value)) return value.flatMap((item: Json) => listPaths(item))
   if (!isJsonObject(value)) return []
   const { path } = value as JsonObject
   const own = typeof path === "string" && path.startsWith("/") ? [path] : []
   return [...own, ...Object.values(value as JsonObject).flatMap(listPaths)]
 }
 
-/** Gives each path a value. A surface may leave that to its user, but a template's samples must have one. */
+/**
+ * Adds a value for each path that has none. A surface may leave a value to its user, but a template's samples must have
+ * one.
+ */
 function completeSample(data: JsonObject, view: readonly JsonObject[]): JsonObject {
   let sample: Json = data
   for (const path of listPaths(view)) {
@@ -100,6 +103,8 @@ function inferSchema(value: Json, level: number): JsonObject {
     return first === undefined ? { type: "array" } : { type: "array", items: inferSchema(first, level + 1) }
   }
   if (!isJsonObject(value)) return { type: typeof value }
-  const entries = Object.entries(value as JsonObject).map(([key, one]) => [key, inferSchema(one, level + 1)] as const)
+  const entries = Object.entries(value as JsonObject).map(
+    ([key, field]) => [key, inferSchema(field, level + 1)] as const,
+  )
   return { type: "object", properties: Object.fromEntries(entries) }
 }

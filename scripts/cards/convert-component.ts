@@ -1,6 +1,6 @@
 /**
- * convert-component.ts: converts one component of A2UI 0.9 to one of a card. A component that cards don't have is replaced
- * with the closest one, and noted. Pure.
+ * convert-component.ts: converts one component of A2UI 0.9 to a component of a card. A component that cards don't have
+ * is replaced with the closest one, and noted. Pure.
  */
 
 import { isJsonObject, type Json } from "../../shared/json.ts"
@@ -69,7 +69,9 @@ function pick(component: A2uiComponent, field: string, names: readonly string[])
   return typeof value === "string" && names.includes(value) ? { [field]: value } : {}
 }
 
-/** Converts a row, a column or a list: of named components, or of one for each item of an array. */
+/**
+ * Converts a row, a column or a list. It contains either named components or one component for each item of an array.
+ */
 function convertBox(component: A2uiComponent, place: PlaceComponent, more: Fields): ConvertedFields {
   const { component: kind, children } = component
   if (!isJsonObject(children)) {
@@ -113,7 +115,7 @@ function readMax({ max }: A2uiComponent): Fields {
   return typeof max === "number" && max > 0 ? { max } : {}
 }
 
-/** Players, dialogs, and components that a list can't contain. */
+/** Converts players, dialogs, and components that a list can't contain. */
 export function convertOther(
   component: A2uiComponent,
   form: CardForm,

@@ -1,6 +1,6 @@
 /**
- * convert-form.ts: converts buttons and fields of A2UI 0.9 to those of a card. A button's event becomes an action, which calls a tool
- * of the event's name; the context of the event becomes its arguments. Pure.
+ * convert-form.ts: converts buttons and fields of A2UI 0.9 to those of a card. A button's event becomes an action,
+ * which calls a tool with the event's name; the context of the event becomes the tool's arguments. Pure.
  */
 
 import { isJsonObject, type Json } from "../../shared/json.ts"
@@ -45,7 +45,7 @@ function readPath(value: Json | undefined): string | null {
   return isJsonObject(value) && typeof value["path"] === "string" ? value["path"] : null
 }
 
-/** Converts a text to the name of an action, a field or a tool. */
+/** Converts text to the name of an action, a field or a tool. */
 function toName(text: string): string {
   const name = text.replace(/[^A-Za-z0-9_-]+/g, "_").slice(0, 60)
   return /^[A-Za-z]/.test(name) ? name : `n${name}`
@@ -64,7 +64,7 @@ export function convertButton(button: A2uiComponent, form: CardForm, note: Note)
   return { component: "Button", label, action: name, ...(variant === "primary" ? { variant } : {}) }
 }
 
-/** Returns the name of the action. Equal events are one action. */
+/** Adds the action for an event, and returns the action's name. Equal events share one action. */
 function addAction(event: Fields, { actions, fields }: CardForm, note: Note): string {
   const tool = toName(String(event["name"] ?? "action"))
   const context = isJsonObject(event["context"]) ? (event["context"] as Fields) : {}
@@ -139,7 +139,10 @@ function convertDetails({ component, variant, options, enableTime }: A2uiCompone
       if (variant === "multipleSelection") note("one option can be chosen, not several")
       const list = Array.isArray(options) ? options.filter(isJsonObject) : []
       return {
-        options: list.map((one) => ({ value: String(one["value"]), label: String(one["label"] ?? one["value"]) })),
+        options: list.map((option) => ({
+          value: String(option["value"]),
+          label: String(option["label"] ?? option["value"]),
+        })),
       }
     }
     case "DateTimeInput":

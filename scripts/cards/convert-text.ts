@@ -1,6 +1,6 @@
 /**
- * convert-text.ts: converts a dynamic value of A2UI 0.9 to one of a card. `formatString` becomes `join`, and a date pattern
- * becomes the closest date style. Pure.
+ * convert-text.ts: converts a dynamic value of A2UI 0.9 to a dynamic value of a card. `formatString` becomes `join`,
+ * and a date pattern becomes the closest date style. Pure.
  */
 
 import { isJsonObject, type Json } from "../../shared/json.ts"
@@ -56,8 +56,8 @@ function createFormat(name: string, args: JsonObject, value: { readonly path: st
 }
 
 /**
- * Returns the style of a pattern such as `MMM d, h:mm a`. Cards have styles, because the order of a date depends on the
- * language.
+ * Returns the style of a pattern such as `MMM d, h:mm a`. Cards have styles instead of patterns, because the order of
+ * the parts of a date depends on the language.
  */
 export function findDateStyle(pattern: string): (typeof DATE_STYLES)[number] {
   const letters = pattern.replace(/'[^']*'/g, "")
@@ -79,7 +79,9 @@ function toJson(value: Dynamic): Json {
   return value as unknown as Json
 }
 
-/** `${/a} of ${formatNumber(value: ${/b})}` → {path: "/a"}, " of ", {call: "formatNumber", …} */
+/**
+ * Parses a template string: `${/a} of ${formatNumber(value: ${/b})}` → {path: "/a"}, " of ", {call: "formatNumber", …}
+ */
 export function parsePieces(text: string): Json[] {
   const pieces: Json[] = []
   let literal = ""

@@ -1,9 +1,11 @@
 /**
- * operation-costs.ts: the requests that each operation sends to the Worker and the objects, and the rows that it reads and writes.
+ * operation-costs.ts: the requests that each operation sends to the Worker and the objects, and the rows that it reads
+ * and writes.
  *
- * Requests and rows are counted: test/worker/operation-costs.test.ts compares this table with the real Worker. The table has the highest
- * counts, because timers and caches of 30 s make some counts vary. When the test fails because an operation has changed, copy the counts
- * that it prints into the table, and update docs/cost.md (`npx vitest run test/cost-page.test.ts -u`).
+ * Requests and rows are counted: test/worker/operation-costs.test.ts compares this table with the real Worker. The
+ * table contains the highest counts, because timers and caches of 30 s make some counts vary. When the test fails
+ * because an operation has changed, copy the counts that it prints into the table, and update docs/cost.md (`npx vitest
+ * run test/cost-page.test.ts -u`).
  */
 
 import { type BilledAmounts, OBJECT_GB } from "./prices.ts"
@@ -127,8 +129,9 @@ const WORKER_CPU_MS = 2
 /** Returns the billed amounts of an operation. */
 export function toAmounts(operation: Operation): BilledAmounts {
   const cost: OperationCost = OPERATION_COSTS[operation]
-  const objects = OBJECT_CLASSES.map((name) => cost[name]).filter((one) => one !== undefined)
-  const sumObjects = (key: keyof ObjectCost): number => objects.reduce((total, one) => total + one[key], 0)
+  const objects = OBJECT_CLASSES.map((name) => cost[name]).filter((objectCost) => objectCost !== undefined)
+  const sumObjects = (key: keyof ObjectCost): number =>
+    objects.reduce((total, objectCost) => total + objectCost[key], 0)
   const handled = sumObjects("requests") + cost.alarms + cost.frames
   return {
     workerRequests: cost.workerRequests,

@@ -1,16 +1,16 @@
 /** random.ts: a seeded generator, so that a simulation can be repeated. */
 
 export interface Random {
-  /** Evenly distributed in [0, 1). */
+  /** Returns a number that is evenly distributed in [0, 1). */
   next(): number
-  /** A whole number in [0, below). */
+  /** Returns a whole number in [0, below). */
   below(below: number): number
-  /** Exponentially distributed with this mean. */
+  /** Returns a number that is exponentially distributed with this mean. */
   exponential(mean: number): number
-  /** Geometrically distributed, starting at 1, with this mean. */
+  /** Returns a number that is geometrically distributed with this mean, starting at 1. */
   geometric(mean: number): number
   poisson(mean: number): number
-  /** Normally distributed with mean 0 and standard deviation 1. */
+  /** Returns a number that is normally distributed with mean 0 and standard deviation 1. */
   normal(): number
 }
 

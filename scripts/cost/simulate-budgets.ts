@@ -48,7 +48,7 @@ export const LARGEST_UNDER_BUDGETS: BudgetPlan = {
   sharedSeconds: 60,
 }
 
-/** A refused user tries again after these delays, in seconds, and then abandons the session. */
+/** A refused user retries after these delays, in seconds, and then abandons the session. */
 const RETRY_SECONDS = [30, 120] as const
 const PAUSE_SECONDS = 600
 
@@ -67,11 +67,13 @@ export interface SimulatedBudgets {
   readonly refused: number
   /** Calls from directories to the tenant's object, by cause. */
   readonly calls: { readonly leases: number; readonly refusals: number; readonly remainders: number }
-  /** The largest number of requests to the tenant's object in a second, and in a second of the minute after midnight. */
+  /**
+   * The largest number of requests to the tenant's object in a second, and in a second of the minute after midnight.
+   */
   readonly peak: { readonly tenant: number; readonly midnight: number }
   /**
-   * Turns beyond the tenant's budget on the first day, and the most turns that could still have been unreported when the
-   * budget ran out.
+   * Turns beyond the tenant's budget on the first day, and the most turns that could still have been unreported when
+   * the budget ran out.
    */
   readonly overshoot: { readonly turns: number; readonly bound: number }
 }
@@ -88,7 +90,7 @@ interface UserState {
   day: number
   askedAt: number
   pause: number
-  /** After a refusal, the user begins no other turn until this time. */
+  /** After a refusal, the user begins no further turn until this time. */
   awayUntil: number
   readonly closesAt: number
 }

@@ -2,8 +2,8 @@
  * simulate-day.ts: simulates a day of many sessions, with objects reduced to counters. Pure and seeded.
  *
  * users → sessions at times of the day → operations → requests of each object per second, billed amounts
- * Operations and the caches of isolates send requests to a tenant's object. A user's operations also send requests to the
- * user's directory.
+ * Operations and the caches of isolates send requests to a tenant's object. A user's operations also send requests to
+ * the user's directory.
  */
 
 import { OPERATION_COSTS, type Operation, type OperationCost } from "./operation-costs.ts"
@@ -25,7 +25,9 @@ export interface DayPlan {
   readonly peakFactor: number
   /** Isolates of the Worker and of the objects that serve a tenant. Each has a cache of its own. */
   readonly isolates: number
-  /** How long an isolate caches the access to the tenant (TOKEN_TRUST_MS) and an agent (CONFIG_TRUST_MS), in seconds. */
+  /**
+   * How long an isolate caches the access to the tenant (TOKEN_TRUST_MS) and an agent (CONFIG_TRUST_MS), in seconds.
+   */
   readonly cacheSeconds: readonly number[]
 }
 
@@ -90,7 +92,7 @@ export function parseDayPrice(page: string): number {
   return Number(price)
 }
 
-/** Returns the number of users of each tenant, the largest first. The others follow Zipf's law. */
+/** Returns the number of users of each tenant, the largest tenant first. The other tenants follow Zipf's law. */
 function splitUsers({ sessions, tenants, largestShare }: DayPlan): number[] {
   const users = Math.round(sessions / PROFILE.sessionsPerUser)
   const largest = tenants === 1 ? users : Math.round(users * largestShare)
@@ -100,8 +102,8 @@ function splitUsers({ sessions, tenants, largestShare }: DayPlan): number[] {
 }
 
 /**
- * Draws the second of the day at which a session begins: a constant part and a peak around `middle`, by default two
- * o'clock.
+ * Returns a function that draws the second of the day at which a session begins. The distribution has a constant part
+ * and a peak around `middle`, by default two o'clock.
  */
 export function createArrivals(peakFactor: number, middle = 14 * 3600): (random: Random) => number {
   const base = 0.2
@@ -188,7 +190,9 @@ function simulateUser(
   return { starts, peak: Math.max(0, ...directory.values()) }
 }
 
-/** The directory reports some time after eight turns have ended. The count starts with a remainder from earlier days. */
+/**
+ * The directory reports some time after eight turns have ended. The count starts with a remainder from earlier days.
+ */
 export function reportUsage(random: Random, turns: number[], perform: Perform): void {
   turns.sort((a, b) => a - b)
   const { batchTurns, batchSeconds, batchSpreadSeconds } = PROFILE
@@ -234,8 +238,8 @@ export function simulateSession(random: Random, start: number, tokens: Tokens, p
 }
 
 /**
- * Adds the requests of the isolates. The Worker's isolates cache the access to the tenant, and the sessions' isolates cache
- * the agent.
+ * Adds the requests of the isolates. The Worker's isolates cache the access to the tenant, and the sessions' isolates
+ * cache the agent.
  */
 function addCacheRequests({ requests, cached }: TenantCounter, random: Random, plan: DayPlan): void {
   const { isolates } = plan

@@ -1,6 +1,6 @@
 /**
- * simulate-morning.ts: counts the requests to a tenant's object in the busiest second of a morning when its users sign in
- * around nine. Pure and seeded.
+ * simulate-morning.ts: counts the requests to a tenant's object in the busiest second of a morning when its users sign
+ * in around nine. Pure and seeded.
  */
 
 import type { Operation } from "./operation-costs.ts"
@@ -30,7 +30,9 @@ export const NINE_O_CLOCK: MorningPlan = {
   isolates: 200,
 }
 
-/** The requests that a user's operations send to the tenant's object, not counting those for values that isolates cache. */
+/**
+ * The requests that a user's operations send to the tenant's object, not counting those for values that isolates cache.
+ */
 export interface MorningCalls {
   /** Requests per sign-in. */
   readonly signIn: number
@@ -51,8 +53,8 @@ export const CALLS_BEFORE: MorningCalls = {
 }
 
 /**
- * The calls now: only the first token of a day requests the admission. The access to the tenant is cached (TOKEN_TRUST_MS),
- * and so are the agent, the list of providers, a provider and its keys (CONFIG_TRUST_MS).
+ * The calls now: only the first token of a day requests the admission. The access to the tenant is cached
+ * (TOKEN_TRUST_MS), and so are the agent, the list of providers, a provider and its keys (CONFIG_TRUST_MS).
  */
 export const CALLS_NOW: MorningCalls = {
   signIn: 0,

@@ -6,7 +6,10 @@ import { type BilledAmounts, PRICE_PER_GB_MONTH, sumAmounts } from "./prices.ts"
 export const PROFILE = {
   /** Mean number of turns per session. */
   turns: 4,
-  /** Mean time from the end of an answer to the next question, and from the last answer until the tab closes, in seconds. */
+  /**
+   * Mean time from the end of an answer to the next question, and from the last answer until the tab closes, in
+   * seconds.
+   */
   thinkSeconds: 45,
   readSeconds: 90,
   /** Mean number of sessions per active user and day. */
@@ -28,8 +31,8 @@ export const PROFILE = {
 export const SESSION_BYTES = { empty: 147_456, afterTurns: 196_608 } as const
 
 /**
- * How often each operation occurs on average in one session, including the tokens of its user. A test compares these means with the
- * simulated day, which draws each operation.
+ * How often each operation occurs on average in one session, including the tokens of its user. A test compares these
+ * means with the simulated day, which draws each operation.
  */
 export const MEAN_OPERATIONS: Readonly<Partial<Record<Operation, number>>> = {
   firstToken: 0.46,
@@ -48,7 +51,7 @@ export function sumOperations(operations: Readonly<Partial<Record<Operation, num
   return sumAmounts(...entries.map(([operation, count]) => [count, toAmounts(operation)] as const))
 }
 
-/** The operations of reloading the page in a session. */
+/** The operations when the page is reloaded in a session. */
 export const RELOAD: Readonly<Partial<Record<Operation, number>>> = {
   nextToken: 1,
   listSessions: 1,

@@ -1,5 +1,6 @@
 /**
- * listen.ts: waits for the questions of an external agent, and runs a program for each, one after the other. SPEC PI13.
+ * listen.ts: waits for the questions of an external agent, and runs a program for each question, one at a time. SPEC
+ * PI13.
  *
  * GET /external/agents/:name/question → question → program → its answer
  */
@@ -34,7 +35,7 @@ interface Question {
   readonly token: string
 }
 
-/** A refusal that a retry doesn't change. */
+/** Thrown on a refusal that a retry doesn't change. */
 export class RefusedError extends Error {}
 
 export class Listener {
@@ -65,7 +66,7 @@ export class Listener {
     }
   }
 
-  /** Cancels the answer that runs and ends `run`. Returns false if that was already done. */
+  /** Cancels the running answer and ends `run`. Returns false if that was already done. */
   stop(): boolean {
     if (this.#stopped.signal.aborted) return false
     this.#stopped.abort()
@@ -73,7 +74,7 @@ export class Listener {
     return true
   }
 
-  /** Kills the program that runs. */
+  /** Kills the running program. */
   kill(): void {
     this.#answer?.kill()
   }
@@ -96,7 +97,7 @@ export class Listener {
 
   async #answerQuestion({ id, session, user, text, token }: Question): Promise<void> {
     const { resolveUrl, createMapper, print } = this.#options
-    print(`a question of ${user} in ${session}`)
+    print(`a question from ${user} in ${session}`)
     const path = `external/sessions/${encodeURIComponent(session)}/events?responseId=${encodeURIComponent(id)}`
     const sender = new RecordSender({ url: resolveUrl(path), token, warn: print, hasBegun: true })
     const program = this.#createProgram(text, session)
@@ -113,8 +114,8 @@ export class Listener {
   }
 
   /**
-   * The question is the standard input of the program. As an argument it could be taken for an option, and a user must not
-   * be able to set options of the program.
+   * The question is the standard input of the program. As an argument, it could be mistaken for an option, and a user
+   * must not be able to set options of the program.
    */
   #createProgram(text: string, session: string): Program {
     const [command = "", ...args] = this.#options.command

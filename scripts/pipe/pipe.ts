@@ -43,7 +43,7 @@ const { values, positionals } = readArgs()
 
 /**
  * Joins `--session` and the next argument with an equals sign. One session ID in 64 begins with a hyphen, and
- * `parseArgs` takes a separate argument with a hyphen for an option.
+ * `parseArgs` treats a separate argument that begins with a hyphen as an option.
  */
 function joinSessionOption(args: readonly string[]): string[] {
   const end = args.indexOf("--")
@@ -111,7 +111,7 @@ function readScope(token: string): unknown {
   }
 }
 
-/** Passes the signals that end this process on: first `cancel`, then, at a second signal, the end of the process. */
+/** Handles the signals that end this process: the first one calls `cancel`, and a second one exits. */
 function handleSignals(cancel: () => boolean, kill: () => void): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) {
     // A second signal exits at once. The exit handler kills the program.
@@ -139,7 +139,7 @@ async function runPipe(session: string): Promise<number> {
   return await answer.run()
 }
 
-/** Returns the given token or API key. A local server issues a token of an administrator. */
+/** Returns the given token or API key. A local server issues an administrator's token. */
 async function obtainListenerToken(): Promise<string> {
   const given = values.token ?? process.env["CUECARD_TOKEN"] ?? null
   return given ?? String((await postJson("v1/dev/token", null, { role: "owner" }))["token"])

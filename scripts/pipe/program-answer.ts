@@ -1,5 +1,6 @@
 /**
- * program-answer.ts: runs a program that answers one question, or reads its recorded output, and sends the answer as records.
+ * program-answer.ts: runs a program that answers one question, or reads its recorded output, and sends the answer as
+ * records.
  *
  * program → its events → mapper (shared/ingest) → records → record-sender → session
  */
@@ -15,18 +16,24 @@ const GRACE_MS = 4_000
 export const INTERRUPTED_EXIT = 130
 /** The exit code of this process, or of the answer, if the program could not be started. */
 export const NOT_FOUND_EXIT = 127
-/** Longest line that is read, in bytes. Longer ones are skipped; no event with visible content is that long. */
+/**
+ * Maximum length of a line that is read, in bytes. Longer lines are skipped; no event with visible content is that
+ * long.
+ */
 const MAX_LINE_BYTES = 16 * 1024 * 1024
 
-/** A program that could not be started. */
+/** Thrown if a program could not be started. */
 export class ProgramError extends Error {}
 
 export interface Program {
   readonly command: string
   readonly args: readonly string[]
-  /** Written to its standard input; null: it inherits the standard input of this process. */
+  /**
+   * Text that is written to the program's standard input; null if the program inherits the standard input of this
+   * process.
+   */
   readonly input: string | null
-  /** Variables that are added to its environment. */
+  /** Variables that are added to the program's environment. */
   readonly env: Readonly<Record<string, string>>
 }
 
@@ -44,7 +51,7 @@ function signalProgram(child: ChildProcess | null, name: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, name)
   } catch {
-    // It has already ended.
+    // The program has already ended.
   }
 }
 
@@ -59,12 +66,15 @@ function formatCounts(counts: ReadonlyMap<string, number>): string {
 }
 
 export interface ProgramAnswerOptions {
-  /** Null: the events come from the standard input. */
+  /** Null if the events come from the standard input. */
   readonly program: Program | null
   readonly mapper: Mapper
   readonly sender: RecordSender
   readonly print: (text: string) => void
-  /** Whether a user waits for the answer. Then it fails if the program cannot be started; otherwise it never begins. */
+  /**
+   * Whether a user waits for the answer. If the program cannot be started, such an answer fails; any other answer never
+   * begins.
+   */
   readonly isAsked: boolean
 }
 
@@ -81,8 +91,8 @@ export class ProgramAnswer {
   }
 
   /**
-   * Streams the whole answer. Returns the exit code of the program or, if it is 0, whether the answer is complete. Throws a
-   * ProgramError if the program could not be started and nobody waits for the answer.
+   * Streams the whole answer. Returns the exit code of the program or, if that is 0, a code that says whether the
+   * answer is complete. Throws a ProgramError if the program could not be started and nobody waits for the answer.
    */
   async run(): Promise<number> {
     const { program, mapper, sender } = this.#options
@@ -118,7 +128,7 @@ export class ProgramAnswer {
     return null
   }
 
-  /** Runs the program to its end. Returns its exit code, null if a signal ended it. */
+  /** Runs the program to its end. Returns its exit code; null if a signal ended it. */
   #runProgram({ command, args, input, env }: Program): Promise<number | null> {
     const stdin = input !== null ? "pipe" : process.stdin.isTTY ? "ignore" : "inherit"
     // The program must not see the token.

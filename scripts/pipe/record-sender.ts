@@ -28,11 +28,11 @@ export interface SenderOptions {
   readonly token: string
   /** Reports a problem that the sender recovers from. */
   readonly warn: (text: string) => void
-  /** The answer exists already, because it was asked for. A request is then open from the start. */
+  /** Whether the answer already exists, because a user asked for it. If so, a request is open from the start. */
   readonly hasBegun?: boolean
 }
 
-/** Longest request, in milliseconds. */
+/** Maximum duration of a request, in milliseconds. */
 const REQUEST_MS = 10_000
 /** Delay before checking again whether a busy session is free, in milliseconds. */
 const BUSY_MS = 2_000
@@ -66,7 +66,7 @@ export class RecordSender {
   /** Resolves with the final state of the answer, or its state after the last record. Rejects on a permanent error. */
   readonly done: Promise<Standing>
 
-  /** Lines that are not acknowledged yet. */
+  /** Lines that have not been acknowledged yet. */
   #lines: Line[] = []
   #pendingChars = 0
   #lastNumber = 0
@@ -158,7 +158,7 @@ export class RecordSender {
     clearTimeout(timer)
   }
 
-  /** Waits before the next attempt. Throws the error if there should not be one. */
+  /** Waits before the next attempt. Throws the error if there must not be another attempt. */
   async #recover(error: unknown): Promise<void> {
     if (error instanceof PermanentError) throw error
     this.#faults += 1
@@ -185,7 +185,10 @@ export class RecordSender {
     }
   }
 
-  /** Makes `#pumpRequest` write to a request, at the speed at which it is read. Returns a function that ends the request. */
+  /**
+   * Makes `#pumpRequest` write to a request, at the speed at which it is read. Returns a function that ends the
+   * request.
+   */
   #startPump(request: ClientRequest): () => void {
     let at = 0
     let isBlocked = false
@@ -209,8 +212,8 @@ export class RecordSender {
   }
 
   /**
-   * The URL names the answer, so the server responds to an empty body with the answer's state, or reports that the session
-   * is busy.
+   * Queries the state of the answer. The URL names the answer, so the server responds to an empty body with the answer's
+   * state, or reports that the session is busy.
    */
   #queryStanding(): Promise<ServerResponse> {
     return postLines(this.#options, (request) => void request.end("\n"))
@@ -256,12 +259,15 @@ export class RecordSender {
 /** A permanent error: a retry would not help. */
 class PermanentError extends Error {}
 
-/** Sends a request whose body `fill` writes. Resolves as soon as the whole response was received, even if the body is unfinished. */
+/**
+ * Sends a request whose body `fill` writes. Resolves as soon as the whole response has been received, even if the body
+ * is unfinished.
+ */
 function postLines({ url, token }: SenderOptions, fill: (request: ClientRequest) => void): Promise<ServerResponse> {
   const start = url.protocol === "https:" ? requestHttps : requestHttp
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-ndjson" }
   return new Promise((resolve, reject) => {
-    // A new connection for each request: a reused one may be dead.
+    // Each request has a new connection, because a reused one may be dead.
     const request = start(url, { method: "POST", headers, agent: false })
     let isAnswered = false
     // The server may have responded before it stopped reading the body.
@@ -272,7 +278,7 @@ function postLines({ url, token }: SenderOptions, fill: (request: ClientRequest)
       response.on("data", (chunk: Buffer) => chunks.push(chunk))
       response.on("error", reject)
       response.on("end", () => {
-        // After a response the server does not read the rest of the body.
+        // After its response, the server does not read the rest of the body.
         request.destroy()
         resolve({ status: response.statusCode ?? 0, body: parseBody(Buffer.concat(chunks).toString("utf8")) })
       })

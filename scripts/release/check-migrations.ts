@@ -1,6 +1,6 @@
 /**
- * check-migrations.ts: `npm run check:migrations`: fails if a commit mixes a Durable Object migration with code that uses it.
- * In a shallow clone it can't check this, and reports so.
+ * check-migrations.ts: `npm run check:migrations`: fails if a commit mixes a Durable Object migration with code that
+ * uses it. In a shallow clone it can't check this, and says so.
  */
 
 import process from "node:process"
@@ -14,7 +14,7 @@ else reportMixedCommits(found)
 
 function reportMixedCommits(mixed: readonly MixedCommit[]): void {
   for (const { commit, tags, reasons } of mixed) {
-    console.error(`${commit} adds the migration ${tags.join(", ")}, and more that is deployed:`)
+    console.error(`${commit} adds the migration ${tags.join(", ")} together with other deployed changes:`)
     for (const reason of reasons) console.error(`  ${reason}`)
   }
   if (mixed.length === 0) return console.log("No commit mixes a migration with other code.")

@@ -20,9 +20,10 @@ export function findEarlierVersion(deployments: readonly Deployment[]): string |
 }
 
 /**
- * Gives all traffic to the earlier version, or to `to`. Returns its id, and the ids of the versions that had the traffic.
+ * Gives all traffic to the earlier version, or to `to`. Returns its id, and the ids of the versions that had the
+ * traffic.
  *
- * Throws PlatformError with a text for the user if there is no such version or it can no longer be deployed.
+ * Throws PlatformError with a message for the user if there is no such version or it can no longer be deployed.
  */
 export async function rollBack(
   api: PlatformApi,

@@ -4,20 +4,20 @@
 
 import type { RequestCount } from "./platform-api.ts"
 
-/** A difference that matters to users: half a request in a hundred. */
+/** Minimum difference between the error rates that matters to users: half a request in a hundred. */
 const MIN_DIFFERENCE = 0.005
-/** Fewer failed requests than this are not enough evidence, however few requests there were. */
+/** Minimum number of failed requests. Fewer are not enough evidence, however few requests there were. */
 const MIN_FAILED = 3
 /**
- * Standard errors between the two rates. A healthy version exceeds this by chance once in 740 independent comparisons. A
- * stage compares about 20 times and a deploy 60 times, on counts that mostly overlap, so a healthy version is rolled back
- * more often than that: in the worst case, once in 12 deploys.
+ * Minimum difference between the two rates, in standard errors. A healthy version exceeds this by chance once in 740
+ * independent comparisons. A stage compares about 20 times and a deploy 60 times, on counts that mostly overlap, so a
+ * healthy version is rolled back more often than that: in the worst case, once in 12 deploys.
  */
 const MIN_DEVIATION = 3
 
 /**
- * Whether the new version is worse: its rate of failed requests is higher by MIN_DIFFERENCE and by MIN_DEVIATION standard
- * errors of the difference (two proportions, pooled).
+ * Whether the new version is worse: its rate of failed requests is higher by MIN_DIFFERENCE and by MIN_DEVIATION
+ * standard errors of the difference (two proportions, pooled).
  */
 export function isWorse(before: RequestCount, after: RequestCount): boolean {
   if (after.requests === 0 || after.failed < MIN_FAILED) return false
@@ -35,7 +35,7 @@ export function getErrorRate({ requests, failed }: RequestCount): number {
   return requests === 0 ? 0 : Math.min(failed / requests, 1)
 }
 
-/** `12 of 4800 requests failed (0.25 %)` */
+/** Formats a count, such as `12 of 4800 requests failed (0.25 %)`. */
 export function describeCount(count: RequestCount): string {
   return `${count.failed} of ${count.requests} requests failed (${(getErrorRate(count) * 100).toFixed(2)} %)`
 }

@@ -1,9 +1,10 @@
 /**
  * migration-commits.ts: finds commits that mix a new Durable Object migration with code that uses it.
  *
- * A version with a migration gets all of the traffic at once, and no rollback goes past it. So the commit that adds one changes nothing
- * else that is deployed, except that it may add the class (new files, and its export in worker/index.ts). It adds no binding and touches no
- * other existing file. The code that uses the class is a later commit, and a later deploy.
+ * A version with a migration gets all of the traffic at once, and no rollback goes past it. So the commit that adds a
+ * migration must not change anything else that is deployed, except that it may add the class (new files, and an export
+ * in worker/index.ts). It must not add a binding or touch any other existing file. The code that uses the class must
+ * follow in a later commit and a later deploy.
  */
 
 import { execFileSync } from "node:child_process"
@@ -74,7 +75,7 @@ function checkStep(git: Git, folderConfig: string, state: State, parent: string)
     if (!DEPLOYED.test(file) || status !== "M") continue
     if (file !== ENTRY) reasons.push(`${file} is changed`)
     else if (!changesOnlyExports(git("diff", "--unified=0", ...range, "--", file)))
-      reasons.push(`${file} changes more than the exports of classes`)
+      reasons.push(`${file} changes more than its class exports`)
   }
   return reasons.length === 0 ? null : { commit: state ?? "the working tree", tags, reasons }
 }

@@ -1,6 +1,6 @@
 /**
- * page-files.ts: the scripts and styles of the built page as objects of the bucket, from which every version serves them
- * (worker/routes/kept-page-files.ts).
+ * page-files.ts: the scripts and styles of the built page as objects of the bucket, from which every version serves
+ * them (worker/routes/kept-page-files.ts).
  */
 
 import { readdirSync } from "node:fs"
@@ -35,8 +35,8 @@ export function listPageObjects(): PageObject[] {
 }
 
 /**
- * Returns the key of the list of a version's page files. It is written after the files. The Worker serves nothing under
- * this key.
+ * Returns the key of the list of a version's page files. The list is written after the files. The Worker serves nothing
+ * under this key.
  */
 export function createListKey(version: string): string {
   return `${PAGE_FILES_FOLDER}/versions/${version}.json`
@@ -65,7 +65,7 @@ export async function findMissingFiles(api: PlatformApi, bucket: string, version
   return missing.length === 0 ? null : `${missing.length} of its ${list.length} page files are missing from the bucket`
 }
 
-/** Null if the text is not a list that `formatPageList` wrote. */
+/** Parses a list; null if `formatPageList` did not write the text. */
 function parsePageList(text: string): readonly string[] | null {
   const keys = parseJson(text)
   if (!Array.isArray(keys) || keys.length === 0 || keys.length > MAX_CHECKED_FILES) return null

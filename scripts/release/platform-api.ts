@@ -1,30 +1,34 @@
 /**
- * platform-api.ts: Cloudflare's API, as used by staged deploys and rollbacks: deployments, versions, and the counted requests of each
- * version.
+ * platform-api.ts: Cloudflare's API, as used by staged deploys and rollbacks: deployments, versions, and the counted
+ * requests of each version.
  *
- * It reads the same environment variables as wrangler: CLOUDFLARE_API_TOKEN, CLOUDFLARE_ACCOUNT_ID, CLOUDFLARE_API_BASE_URL.
+ * It reads the same environment variables as wrangler: CLOUDFLARE_API_TOKEN, CLOUDFLARE_ACCOUNT_ID,
+ * CLOUDFLARE_API_BASE_URL.
  */
 
 import { isJsonObject, parseJson } from "../../shared/json.ts"
 
 const DEFAULT_BASE_URL = "https://api.cloudflare.com/client/v4"
 
-/** Time for one response, in milliseconds. */
+/** Timeout for one response, in milliseconds. */
 const REQUEST_MS = 30_000
-/** Attempts of a request that fails with 429, 5xx or without a response, and the pause before the second one, which doubles. */
+/**
+ * Maximum number of attempts for a request that fails with 429, with 5xx or without a response, and the pause before
+ * the second attempt, in milliseconds. The pause doubles with each attempt.
+ */
 const MAX_ATTEMPTS = 4
 const FIRST_PAUSE_MS = 1_000
-/** Longest pause that `Retry-After` may ask for, in milliseconds. */
+/** Maximum pause that `Retry-After` may request, in milliseconds. */
 const MAX_PAUSE_MS = 60_000
-/** Longest response that is parsed, in characters. */
+/** Maximum length of a response that is parsed, in characters. */
 const MAX_RESPONSE_CHARS = 4 * 1024 * 1024
 
 /** Number of deployments that are read from the list. The API returns the newest ones. */
 const MAX_DEPLOYMENTS = 100
 
-/** The platform refused a request, or did not respond. */
+/** Thrown if the platform refused a request, or did not respond. */
 export class PlatformError extends Error {
-  /** Null: no usable response, so the request may have had an effect. */
+  /** Null if there was no usable response, in which case the request may have had an effect. */
   readonly status: number | null
 
   constructor(message: string, status: number | null) {
@@ -33,7 +37,7 @@ export class PlatformError extends Error {
   }
 }
 
-/** `share` in percent. */
+/** A version with its share of the traffic, in percent. */
 export interface VersionShare {
   readonly version: string
   readonly share: number
@@ -55,8 +59,8 @@ export interface Version {
 }
 
 /**
- * Number of requests of one version, and how many failed with an exception, an exceeded platform limit, or status 500 or
- * above.
+ * Number of requests to one version, and how many failed with an exception, an exceeded platform limit, or status 500
+ * or above.
  */
 export interface RequestCount {
   readonly requests: number
@@ -68,13 +72,13 @@ export interface PlatformSettings {
   readonly token: string
   readonly account: string
   readonly script: string
-  /** For tests. */
+  /** Set only by tests. */
   readonly requestMs?: number
   readonly firstPauseMs?: number
 }
 
 /**
- * Reads the settings. Throws an error with a text for the user if something is missing or the token would be sent
+ * Reads the settings. Throws an error with a message for the user if something is missing or the token would be sent
  * unencrypted.
  */
 export function readPlatformSettings(env: NodeJS.ProcessEnv, script: string): PlatformSettings {
@@ -97,7 +101,7 @@ export function readPlatformSettings(env: NodeJS.ProcessEnv, script: string): Pl
 interface RequestOptions {
   readonly body?: object
   readonly attempts?: number
-  /** The result is the text of the response, not a field of its JSON. */
+  /** Whether the result is the text of the response, not a field of its JSON. */
   readonly isRaw?: boolean
 }
 
@@ -117,8 +121,8 @@ export class PlatformApi {
   }
 
   /**
-   * Makes a deployment, and returns its id. The request is not retried, because without a response it is unknown whether
-   * the deployment was made. Errors: PlatformError.
+   * Makes a deployment, and returns its id. The request is not retried, because without a response it is unknown
+   * whether the deployment was made. Errors: PlatformError.
    */
   async createDeployment(versions: readonly VersionShare[], message: string): Promise<string> {
     const body = {
@@ -185,7 +189,7 @@ export class PlatformApi {
         filterCombination: "and",
         filters: [
           { key: "$metadata.service", operation: "eq", type: "string", value: script },
-          // One event per invocation. Log lines are separate events.
+          // Each invocation has one event of this type. Log lines are separate events.
           { key: "$metadata.type", operation: "eq", type: "string", value: "cf-worker-event" },
           ...filters,
         ],
@@ -259,10 +263,10 @@ export class PlatformApi {
   }
 }
 
-/** Clients that leave early are not a failure of the Worker. */
+/** Outcomes that are not failures of the Worker, including those of clients that leave early. */
 const GOOD_OUTCOMES: ReadonlySet<string> = new Set(["ok", "canceled", "responseStreamDisconnected"])
 
-/** Exceptions are counted by their outcome. */
+/** Responses that count as failed. Exceptions are counted by their outcome. */
 const SERVER_ERRORS = [
   { key: "$workers.event.response.status", operation: "gte", type: "number", value: 500 },
   { key: "$workers.outcome", operation: "eq", type: "string", value: "ok" },
@@ -284,7 +288,7 @@ function readRetryAfter(header: string | null): number | null {
   return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1_000 : null
 }
 
-/** Returns the texts of the platform's errors, on one line and of a bounded length. */
+/** Returns the messages of the platform's errors, on one line and with a bounded length. */
 function describeErrors(json: unknown): string | null {
   const errors = listOf(json, "errors").flatMap((error) => {
     const { message, code } = objectOf({ error }, "error")
@@ -305,7 +309,10 @@ function listOf(value: unknown, name: string): readonly unknown[] {
   return Array.isArray(field) ? field : []
 }
 
-/** Throws if the field is missing: a response without an id or a version cannot be acted on. */
+/**
+ * Returns a text field. Throws if the field is missing, because a response without an id or a version cannot be acted
+ * on.
+ */
 function textOf(value: unknown, name: string): string {
   const field = isJsonObject(value) ? value[name] : undefined
   if (typeof field === "string" && field !== "") return field

@@ -17,7 +17,7 @@ npm run deploy -- --stage 1,10,40        other shares; the last step is always 1
 --minutes 10      how long both versions are compared at each share
 --requests 200    the new version's requests that a comparison needs`
 
-/** Throws an error with a text for the user. */
+/** Parses the options. Throws an error with a message for the user if they are invalid. */
 export function readStagePlan(options: Readonly<Record<string, unknown>>): StagePlan {
   const given = String(options["stage"]).split(",").map(Number)
   const shares = given.length > 1 ? given : [...given, ...LATER_SHARES.filter((share) => share > (given[0] ?? 0))]

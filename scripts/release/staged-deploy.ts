@@ -1,6 +1,6 @@
 /**
- * staged-deploy.ts: sends a new version a growing share of the traffic, and compares at each step how often both versions
- * fail. It ends with all of the traffic on one of the two.
+ * staged-deploy.ts: sends a new version a growing share of the traffic, and compares at each step how often both
+ * versions fail. It ends with all of the traffic on one of the two.
  *
  * 5 % ▶ watch ▶ 25 % ▶ watch ▶ 50 % ▶ watch ▶ 100 %
  */
@@ -23,28 +23,28 @@ export interface StagePlan {
 }
 
 /**
- * `deployed`: all traffic goes to the new version. `rolled_back`: all traffic goes to the old one again. `unchanged`: no
- * deployment was made. `left`: somebody else has deployed, and nothing was changed after that. `stuck`: the traffic is
- * still split, because the platform refuses the change.
+ * `deployed`: all traffic goes to the new version. `rolled_back`: all traffic goes to the old one again. `unchanged`:
+ * no deployment was made. `left`: somebody else has deployed, and nothing was changed after that. `stuck`: the traffic
+ * is still split, because the platform refuses the change.
  */
 export interface StageOutcome {
   readonly kind: "deployed" | "rolled_back" | "unchanged" | "left" | "stuck"
   readonly reason: string
 }
 
-/** The longest time that a step waits for requests, as a multiple of the planned time. */
+/** Maximum time that a step waits for requests, as a multiple of the planned time. */
 const MAX_WATCHES = 3
-/** Consecutive comparisons that can fail. After more failures, the deploy would go unwatched. */
+/** Maximum number of consecutive comparisons that may fail. After more failures, the deploy would go unwatched. */
 const MAX_BLIND_POLLS = 5
-/** Attempts of the last request, which takes all traffic from a bad version. */
+/** Number of attempts for the last request, which takes all traffic from a bad version. */
 const ROLLBACK_ATTEMPTS = 5
 
-/** Somebody else's deployment is the active one. */
+/** Thrown if somebody else's deployment is active. */
 class TakenOver extends Error {}
-/** The new version must not get more traffic. */
+/** Thrown if the new version must not get more traffic. */
 class Unfit extends Error {}
 
-/** Returns the version that has all of the traffic. Throws an error with a text for the user if there is none. */
+/** Returns the version that has all of the traffic. Throws an error with a message for the user if there is none. */
 export function readSoleVersion(deployment: Deployment | undefined): string {
   if (deployment === undefined)
     throw new PlatformError("The Worker was never deployed. Deploy it once without --stage.", null)
@@ -147,7 +147,8 @@ class StagedDeploy {
   }
 
   /**
-   * Returns the active deployment if this run made it, even in a request that seemed to fail. Otherwise throws TakenOver.
+   * Returns the active deployment if this run made it, even in a request that seemed to fail. Otherwise, throws
+   * TakenOver.
    */
   async #requireOwn(): Promise<Deployment> {
     const [newest] = await this.#api.listDeployments()
@@ -166,14 +167,15 @@ class StagedDeploy {
       await this.#requireOwn()
       const counts = await this.#tryCount(started)
       blind = counts === null ? blind + 1 : 0
-      if (blind >= MAX_BLIND_POLLS) throw new Unfit("the platform's counts cannot be read, so nobody watches it")
+      if (blind >= MAX_BLIND_POLLS)
+        throw new Unfit("the platform's counts cannot be read, so the version can't be compared")
       const elapsedMs = Date.now() - started
       if (counts !== null) {
         const { before, after } = counts
         if (isWorse(before, after))
-          throw new Unfit(`it fails more often: ${describeCount(after)}; of the old version, ${describeCount(before)}`)
+          throw new Unfit(`it fails more often: ${describeCount(after)}; old version: ${describeCount(before)}`)
         if (elapsedMs >= watchMs && after.requests >= minRequests) {
-          this.#print(`At ${share} %: ${describeCount(after)}; of the old version, ${describeCount(before)}.`)
+          this.#print(`At ${share} %: ${describeCount(after)}; old version: ${describeCount(before)}.`)
           return
         }
       }
@@ -209,7 +211,7 @@ class StagedDeploy {
     if (this.#signal.aborted) throw new Unfit("it was interrupted")
   }
 
-  /** Gives all traffic back to the old version, unless it has it already. */
+  /** Gives all traffic back to the old version, unless the old version already has it. */
   async #rollBack(because: string): Promise<StageOutcome> {
     if (this.#messages.size === 0) return { kind: "unchanged", reason: `Nothing was changed: ${because}.` }
     this.#print(`Rolling back to ${this.#before}: ${because}.`)

@@ -1,5 +1,6 @@
 /**
- * owner-access.ts: requests as an owner of a tenant: with the API key from the environment, or with one that expires soon.
+ * owner-access.ts: sends requests as an owner of a tenant, with the API key from the environment or with one that
+ * expires soon.
  */
 
 import process from "node:process"
@@ -16,7 +17,10 @@ import {
 /** Lifetime of a key that a command makes for itself, in seconds. If the command takes longer, it makes another key. */
 const KEY_SECONDS = 60 * 60
 
-/** A key that expires within this time is replaced, in milliseconds: the longest transfer of a file. */
+/**
+ * A key that expires within this time, in milliseconds, is replaced. The time is that of the longest transfer of a
+ * file.
+ */
 const RENEW_MS = 15 * 60_000
 
 /** Returns the API key in CUECARD_KEY; null if there is none. */
@@ -24,7 +28,7 @@ export function readGivenKey(tenant: string): string | null {
   const given = process.env["CUECARD_KEY"]
   if (given === undefined || given === "") return null
   // The key must not belong to a tenant other than the one that the command names.
-  if (!given.startsWith(`ck_${tenant}_`)) throw new UsageError(`The key in CUECARD_KEY is not one of ${tenant}.`)
+  if (!given.startsWith(`ck_${tenant}_`)) throw new UsageError(`The key in CUECARD_KEY does not belong to ${tenant}.`)
   return given
 }
 
@@ -85,7 +89,8 @@ export class TenantAccess {
   }
 
   /**
-   * Revokes the key that this command made. A tenant that is leaving refuses this; in that case the key expires on its own.
+   * Revokes the key that this command made. A tenant that is leaving refuses this; in that case the key expires on its
+   * own.
    */
   async close(): Promise<void> {
     if (this.#passing === null) return

@@ -63,7 +63,7 @@ async function beginExport(access: TenantAccess): Promise<string> {
   return running?.id ?? v.parse(jobSchema, await access.request("v1/tenant/export", {})).id
 }
 
-/** Downloads the manifest before the parts, so that a repeated command knows to which export the parts belong. */
+/** Downloads the manifest before the parts, so that a repeated command knows which export the parts belong to. */
 async function downloadManifest(access: TenantAccess, id: string, folder: string): Promise<Archive> {
   const text = new TextDecoder().decode(await access.download(`${EXPORTS}/${id}/files/0`))
   const manifest = parseManifest(text)
@@ -84,7 +84,7 @@ async function downloadPart(
   if (existsSync(path) && hashBytes(readFileSync(path)) === sha256) return
   console.error(`downloading: part ${n} of ${of}`)
   const bytes = await access.download(`${EXPORTS}/${id}/files/${n}`)
-  if (hashBytes(bytes) !== sha256) throw new UsageError(`Part ${n} did not arrive whole. Run the command again.`)
+  if (hashBytes(bytes) !== sha256) throw new UsageError(`Part ${n} was not received completely. Run the command again.`)
   writeWholeFile(path, bytes)
 }
 
@@ -129,7 +129,7 @@ function findManifest(folder: string): Archive {
     readManifestOf(folder) ??
     listFiles(folder, /\.json$|^0$/)
       .map(readArchive)
-      .find((one) => one !== null)
+      .find((archive) => archive !== null)
   if (found === null || found === undefined) throw new UsageError(`${folder} has no manifest of an archive.`)
   return found
 }

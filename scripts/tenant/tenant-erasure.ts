@@ -1,4 +1,7 @@
-/** tenant-erasure.ts: `npm run tenant -- erase`, `undo` and `receipt`. Each returns the server's response and the text to print. */
+/**
+ * tenant-erasure.ts: `npm run tenant -- erase`, `undo` and `receipt`. Each returns the server's response and the text
+ * to print.
+ */
 
 import {
   type JsonObject,
@@ -16,11 +19,11 @@ interface ErasureOptions extends ServerOptions {
   readonly user?: string | undefined
 }
 
-/** Begins the erasure of a tenant, or erases one user of it. The caller must give the id twice, as on the admin page. */
+/** Begins the erasure of a tenant or of one of its users. The caller must give the id twice, as on the admin page. */
 export async function eraseTenant(options: ErasureOptions, tenant: string): Promise<[JsonObject, string]> {
   const target = options.user ?? tenant
   if (options.confirm !== target)
-    throw new UsageError(`This can't be taken back in the end. To confirm, add --confirm ${target}`)
+    throw new UsageError(`The erasure becomes irreversible. To confirm, add --confirm ${target}`)
   return await withAccess(options, tenant, "erase", async (access) => {
     if (options.user !== undefined) return await eraseUser(access, options.user)
     const left = await access.request("v1/tenant", { confirm: tenant }, "DELETE")

@@ -6,7 +6,10 @@ import { type JsonObject, UsageError } from "./tenant-request.ts"
 /** Time between two requests for the progress, in milliseconds. */
 const POLL_MS = 1_000
 
-/** Waits until a job has ended, and reports its progress on standard error. Throws with the server's text if it failed. */
+/**
+ * Waits until a job has ended, and reports its progress on standard error. Throws an error with the server's message if
+ * the job failed.
+ */
 export async function followJob(read: () => Promise<JsonObject>, verb: string): Promise<JsonObject> {
   let reported = ""
   for (;;) {

@@ -1,4 +1,6 @@
-/** tenant-request.ts: sends the requests of `npm run tenant`: chooses the server and the secret, and reports failures. */
+/**
+ * tenant-request.ts: sends the requests of `npm run tenant`: chooses the server and the secret, and reports failures.
+ */
 
 import { existsSync, readFileSync } from "node:fs"
 import process from "node:process"
@@ -67,7 +69,10 @@ interface Sent {
   readonly file?: Uint8Array<ArrayBuffer>
 }
 
-/** Sends a request and returns its JSON response. Throws with the server's text if it refuses. */
+/**
+ * Sends a request and returns its JSON response. Throws an error with the server's message if the server refuses the
+ * request.
+ */
 export async function requestJson(
   options: ServerOptions,
   path: string,
@@ -96,7 +101,10 @@ export async function sendRequest(options: ServerOptions, path: string, secret: 
   })
 }
 
-/** Returns the body of a response; {} if it is empty. Throws with the server's text if it is a refusal. */
+/**
+ * Returns the body of a response; {} if it is empty. Throws an error with the server's message if the response is a
+ * refusal.
+ */
 export async function readJson(options: ServerOptions, response: Response): Promise<JsonObject> {
   if (response.status === 204) return {}
   const parsed = parseJson(await response.text())
@@ -108,7 +116,7 @@ export async function readJson(options: ServerOptions, response: Response): Prom
 
 function hintFor(code: unknown): string {
   if (code === "route_unknown") return "\nThe server has no OPERATOR_SECRET, or is older than this command."
-  return code === "token_invalid" ? "\nThe operator's secret is not the server's." : ""
+  return code === "token_invalid" ? "\nThe operator's secret does not match the server's." : ""
 }
 
 function errorText(error: unknown): string {

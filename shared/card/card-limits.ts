@@ -1,6 +1,6 @@
-/** card-limits.ts: the limits of the page's own cards. They are in a separate file because tools also use them. */
+/** card-limits.ts: the limits of the built-in cards. They have a file of their own because tools also use them. */
 
-/** Maximum number of days of a forecast, which keeps payloads small. */
+/** Maximum number of days in a forecast, so that payloads stay small. */
 export const MAX_FORECAST_DAYS = 7
 
 /** A chart with more points would be illegible. */
@@ -9,7 +9,7 @@ export const MAX_CHART_POINTS = 40
 export const MAX_CHART_TITLE_CHARS = 120
 export const MAX_CHART_LABEL_CHARS = 60
 export const MAX_CHART_UNIT_CHARS = 12
-/** Larger numbers lose digits as floating-point values. */
+/** Larger numbers would lose digits as floating-point values. */
 export const MAX_CHART_FIGURE = 1e15
 
 export const CHART_KINDS = ["bar", "line"] as const

@@ -1,4 +1,4 @@
-/** card-markdown.ts: the data of a card as Markdown, for an export. Pure. */
+/** card-markdown.ts: converts a card's data to Markdown, for exports. Pure. */
 
 import type { Json } from "../json.ts"
 import { chartToMarkdown, parseChartPayload } from "./chart-payload.ts"
@@ -7,7 +7,10 @@ import { fillView } from "./view/fill-view.ts"
 import { ENGLISH } from "./view/format-value.ts"
 import { viewToMarkdown } from "./view/view-markdown.ts"
 
-/** `view`: the template of the tenant's card. Returns null for a card whose data has no form of its own. SPEC CA12, CV12. */
+/**
+ * Returns a card as Markdown; null for a card whose data has no Markdown form. `view`: the template, for a tenant's
+ * card. SPEC CA12, CV12.
+ */
 export function cardToMarkdown(tag: string, payload: Json, view: CardView | null = null): string | null {
   if (view !== null) {
     const filled = fillView(view, payload, ENGLISH)

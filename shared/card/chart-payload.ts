@@ -1,5 +1,5 @@
 /**
- * chart-payload.ts: the payload of a chart card, its guard, and the chart as a Markdown table.
+ * chart-payload.ts: the payload of a chart card, its type guard, and its conversion to a Markdown table.
  *
  * tool result → payload → GUARD → card
  * If a payload does not pass the guard, the page shows the card's text instead.
@@ -24,13 +24,13 @@ export interface ChartPoint {
 export interface ChartPayload {
   readonly title: string
   readonly kind: (typeof CHART_KINDS)[number]
-  /** Written after each value: "%", "km". Empty if the values have no unit. */
+  /** Shown after each value, for example "%" or "km". Empty if the values have no unit. */
   readonly unit: string
-  /** At least one. */
+  /** Contains at least one point. */
   readonly data: readonly ChartPoint[]
 }
 
-/** Whether a value is a chart payload. Unknown fields are ignored. SPEC CA10. */
+/** Returns whether a value is a chart payload. Unknown fields are ignored. SPEC CA10. */
 export function isChartPayload(value: unknown): value is ChartPayload {
   if (!isJsonObject(value)) return false
   const readOwn = (name: string): unknown => (Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined)
@@ -61,7 +61,7 @@ export function parseChartPayload(value: Json): ChartPayload | null {
   return isChartPayload(value) ? value : null
 }
 
-/** Returns the chart as a Markdown table. Its texts cannot break out of their cells. SPEC CA12. */
+/** Returns the chart as a Markdown table. Labels are escaped, so they cannot break out of their cells. SPEC CA12. */
 export function chartToMarkdown({ title, unit, data }: ChartPayload): string {
   const rows = data.map(({ label, value }) => `| ${escapeCell(label)} | ${value} |`)
   const head = `| ${escapeCell(title)} | ${escapeCell(unit)} |`

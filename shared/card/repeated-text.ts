@@ -1,13 +1,13 @@
-/** repeated-text.ts: whether a model's text only repeats the numbers of the card that contains it. Pure. */
+/** repeated-text.ts: detects whether a caption only repeats numbers that its card shows. Pure. */
 
-/** A longer text says more than a card. In UTF-16 code units. */
+/** Longer text says more than the card does. In UTF-16 code units. */
 const MAX_REPEATED_CHARS = 400
 
 const FIGURE = /[-−]?\d+(?:[.,]\d+)?/g
 
 /**
- * Whether each sentence has a number, and all numbers are the card's, rounded or not. A sentence without a number, such
- * as advice, says something that the card doesn't show. Linear in the text.
+ * Returns whether each sentence contains a number and all numbers are figures of the card, rounded or not. A sentence
+ * without a number, such as advice, says something that the card doesn't show. Linear in the length of the text.
  */
 export function repeatsFigures(text: string, figures: readonly (number | null)[]): boolean {
   if (text.length > MAX_REPEATED_CHARS) return false

@@ -1,5 +1,5 @@
 /**
- * weather-payload.ts: the payload of a weather card, its guard, and the card's icon.
+ * weather-payload.ts: the payload of a weather card, its type guard, and the choice of the card's icon.
  *
  * tool result → payload → GUARD → card
  * If a payload does not pass the guard, the page shows the card's text instead. The guard is written by hand because a
@@ -11,7 +11,7 @@ import { MAX_FORECAST_DAYS } from "./card-limits.ts"
 
 /** A weather reading, as the tool returns it. A field is null if the source does not provide it. */
 export interface WeatherPayload {
-  /** "London, GB", or only the name if the country is unknown. */
+  /** For example "London, GB", or only the name if the country is unknown. */
   readonly location: string
   readonly condition: string
   readonly temperature_c: number
@@ -19,12 +19,12 @@ export interface WeatherPayload {
   readonly feels_like_c: number
   readonly humidity_pct: number
   readonly wind_kmh: number
-  /** One of sixteen compass points: "WSW". */
+  /** One of sixteen compass points, for example "WSW". */
   readonly wind_direction: string
   readonly visibility_km: number | null
   readonly uv_index: number | null
   readonly precip_mm: number
-  /** Local time at the place, without a time zone: "2026-05-02T14:00". */
+  /** Local time at the place, without a time zone, for example "2026-05-02T14:00". */
   readonly observation_time: string
   readonly is_raining: boolean
   readonly is_daylight: boolean
@@ -37,7 +37,7 @@ export interface WeatherPayload {
   readonly forecast_tomorrow_min_c: number | null
   readonly forecast_tomorrow_precip_chance_pct: number | null
   readonly forecast_tomorrow_precip_mm: number | null
-  /** The days after today, at most MAX_FORECAST_DAYS. Absent in payloads of version 0.1.0 and of other systems. */
+  /** The days after today, at most MAX_FORECAST_DAYS. Absent in payloads from version 0.1.0 and from other systems. */
   readonly forecast_days?: readonly WeatherDay[]
   /** `sample`: fictitious data, which the card marks as such. Absent in payloads from other systems. */
   readonly source?: "sample" | "open-meteo"
@@ -45,7 +45,7 @@ export interface WeatherPayload {
 
 /** The forecast of one day. Null: the source does not provide the value. */
 export interface WeatherDay {
-  /** Local date at the place: "2026-05-03". */
+  /** Local date at the place, for example "2026-05-03". */
   readonly date: string
   readonly condition: string | null
   readonly max_c: number | null
@@ -78,7 +78,7 @@ const DAY_NUMBER_FIELDS = ["max_c", "min_c", "precip_chance_pct", "precip_mm"] a
 
 const FLAG_FIELDS = ["is_raining", "is_daylight", "is_hot", "is_cold", "is_windy", "is_clear"] as const
 
-/** Whether a value is a weather payload. Unknown fields are ignored. SPEC CA1. */
+/** Returns whether a value is a weather payload. Unknown fields are ignored. SPEC CA1. */
 export function isWeatherPayload(value: unknown): value is WeatherPayload {
   if (!isJsonObject(value)) return false
   const readField = (name: string): unknown => readOwn(value, name)
@@ -120,7 +120,7 @@ export function parseWeatherPayload(value: Json): WeatherPayload | null {
   return isWeatherPayload(value) ? value : null
 }
 
-/** Key of an icon of the page. Icons that show the sky have a night variant. */
+/** The name of one of the page's weather icons. Icons that show the sky have a night variant. */
 export type WeatherIcon =
   | "sunny"
   | "clear_night"
@@ -136,7 +136,7 @@ export type WeatherIcon =
 /** The fields that determine the icon. */
 export type SkyState = Pick<WeatherPayload, "condition" | "is_daylight" | "is_raining" | "is_clear">
 
-/** Icons by words in the condition, by day. The first match wins: "snow showers" is snow. */
+/** The daytime icon for words in the condition. The first match wins, so "snow showers" is snow. */
 const CONDITION_ICONS: readonly (readonly [words: RegExp, icon: WeatherIcon])[] = [
   [/thunder|storm|hail/, "storm"],
   [/snow|sleet|blizzard|flurries/, "snow"],
@@ -147,7 +147,10 @@ const CONDITION_ICONS: readonly (readonly [words: RegExp, icon: WeatherIcon])[] 
   [/clear|sun|fair/, "sunny"],
 ]
 
-/** Selects the icon of a card. Rain overrides a condition that only describes clouds; the flags determine the icon of an unknown condition. SPEC CA2. */
+/**
+ * Selects a card's icon. Rain overrides a condition that only describes clouds; if the condition is unknown, the flags
+ * determine the icon. SPEC CA2.
+ */
 export function selectWeatherIcon(sky: SkyState): WeatherIcon {
   const condition = sky.condition.toLowerCase()
   const conditionIcon =
@@ -157,7 +160,7 @@ export function selectWeatherIcon(sky: SkyState): WeatherIcon {
   return sky.is_daylight ? icon : toNightIcon(icon)
 }
 
-/** Returns the daytime icon of tomorrow's forecast. */
+/** Returns the daytime icon for tomorrow's forecast. */
 export function selectForecastIcon(condition: string): WeatherIcon {
   return selectWeatherIcon({ condition, is_daylight: true, is_raining: false, is_clear: false })
 }

@@ -1,10 +1,10 @@
 /**
- * assembler.ts: assembles the records of any producer into messages.
+ * assembler.ts: assembles records from any producer into messages.
  *
  * records, in reading order → ASSEMBLER → open answers → messages
  * Accepts turn records, stream events and mixtures of both (SPEC RE9). A record without `responseId` belongs to the
  * open answer of the turn that the last question began. Events for a message that is already closed are returned
- * separately, so a transcript of any length needs the memory of one turn. Pure.
+ * separately, so memory use is bounded by one turn, however long the transcript is. Pure.
  */
 
 import type { TurnEvent } from "../protocol/event.ts"
@@ -29,7 +29,7 @@ import { readEventTime, readRecordTime } from "./assembly/record-time.ts"
 export type { AssembledMessage }
 
 /**
- * Maximum number of answers of an imported turn that are held in memory together, and of their records. Beyond that, the
+ * Maximum number of answers of an imported turn that are held in memory at once, and of their records. Beyond that, the
  * turn is stored, and further records begin new answers. SPEC RE41.
  */
 export const MAX_OPEN_ANSWERS = 64
@@ -40,13 +40,15 @@ export interface LateEvents {
   readonly kind: "late"
   readonly id: string
   readonly events: readonly TurnEvent[]
-  /** The time of their record, in ISO 8601; undefined if it is unknown. */
+  /** The time of the record that the events come from, in ISO 8601; undefined if it is unknown. */
   readonly at: string | undefined
-  /** Visible records that were dropped, by kind: only a result may arrive after the end. */
+  /**
+   * The number of dropped records with visible content, by kind. Only results may arrive after the end of a message.
+   */
   readonly lost: KindTotals
 }
 
-/** The ids of the messages that are closed. */
+/** The ids of the closed messages. */
 export interface ClosedIds {
   has(id: string): boolean
   add(id: string): void
@@ -54,8 +56,8 @@ export interface ClosedIds {
 
 export interface Assembler {
   /**
-   * Adds record number `n` of the file. Returns the turns that it closes, each question first. A message without an id
-   * is named after the record that opened it.
+   * Adds record number `n` of the file. Returns the messages of the turn that the record closes, the question first. A
+   * message without an id is named after the record that opened it.
    */
   addRecord(record: StreamRecord, n: number): readonly (AssembledMessage | LateEvents)[]
   /** Ends the file and closes the last turn. */
@@ -63,9 +65,9 @@ export interface Assembler {
 }
 
 /**
- * Shapes: records → messages, in the order in which they were closed. Ids of other systems are made valid.
- *         Assets and grants count only in a verified file. In any other file they are dropped.
- * Cost: linear; the memory of one turn. `closedIds` is queried once per message and once per late record.
+ * Shapes: records → messages, in the order in which they were closed. Other systems' ids are converted to valid ids.
+ *         Assets and grants are accepted only from a verified file, and otherwise dropped.
+ * Cost: linear time; the memory of one turn. `closedIds` is queried once per message and once per late record.
  * Source: SPEC RE9, RE12.
  */
 export function createAssembler(
@@ -81,13 +83,13 @@ type CallbackRecord = Extract<TurnStartRecord, { type: "agent_callback" }>
 class TurnAssembler implements Assembler {
   readonly #closedIds: ClosedIds
   readonly #isVerified: boolean
-  /** Calls of closed answers whose final result has not arrived. */
+  /** Calls in closed answers whose final results have not arrived. */
   readonly #pendingCalls: PendingCall[]
-  /** Calls that a callback has answered before its message, by the ids of their questions. */
+  /** Calls whose result has already arrived in a callback, by the ids of their questions. */
   readonly #answeredCalls = new Map<string, string>()
-  /** Answers of the current turn, by the ids that their records name. */
+  /** The answers of the current turn, by the ids in their records. */
   readonly #openAnswers = new Map<string, OpenAnswer>()
-  /** Records of the open answers, and callbacks between them. */
+  /** The number of records in the open answers, including callbacks. */
   #openRecords = 0
   #question: AssembledMessage | null = null
   #exchangeId = ""
@@ -117,7 +119,10 @@ class TurnAssembler implements Assembler {
     return this.#closeTurn()
   }
 
-  /** Whether the turn is so large that it is closed before the next record, which names this answer. */
+  /**
+   * Returns whether the turn is so large that it must be closed before the next record. `id`: the answer that this
+   * record names.
+   */
   #isFull(id: string | null): boolean {
     const isNew = id !== null && !this.#openAnswers.has(id)
     return this.#openRecords >= MAX_OPEN_RECORDS || (isNew && this.#openAnswers.size >= MAX_OPEN_ANSWERS)
@@ -149,7 +154,7 @@ class TurnAssembler implements Assembler {
     return [...finished, ...this.#beginTurn(record, this.#findAnsweredCall(record)), ...late]
   }
 
-  /** `call_id` is the call that the question answers, if it is a callback. */
+  /** Closes the open turn and begins the next one. `call_id`: if the record is a callback, the call that it answers. */
   #beginTurn(record: TurnStartRecord, call_id: string | null): AssembledMessage[] {
     const finished = this.#closeTurn()
     const id = this.#chooseQuestionId(record, finished)
@@ -162,7 +167,10 @@ class TurnAssembler implements Assembler {
     return finished
   }
 
-  /** Some systems write a callback, and then repeat its text as the question of the turn that it starts. */
+  /**
+   * Returns whether the callback repeats the current question: some systems write a callback, and then its text again
+   * as the question of the turn that it starts.
+   */
   #isRepeatedCallback({ text, pos }: CallbackRecord): boolean {
     if (pos !== undefined || this.#openAnswers.size > 0) return false
     const message = this.#question?.message
@@ -170,8 +178,8 @@ class TurnAssembler implements Assembler {
   }
 
   /**
-   * Adds a callback that arrives while an answer is being written: as the result of its call, so that the remainder of the
-   * answer is not cut off. Without such a call, it is shown as a separate result.
+   * Adds a callback that arrives while an answer is being written. It becomes the result of its call, so that the rest
+   * of the answer is not cut off. If there is no such call, the callback is shown as a separate result.
    */
   #addCallbackToAnswer(record: CallbackRecord): LateEvents[] {
     this.#openRecords += 1
@@ -192,7 +200,7 @@ class TurnAssembler implements Assembler {
     return late
   }
 
-  /** Fills in the result of the call of a closed answer that a callback answers. */
+  /** Fills in the result of a call in a closed answer if the callback answers this call. */
   #fillPendingCall(record: CallbackRecord): LateEvents[] {
     const ids = listNamedQuestions(record)
     const index = this.#pendingCalls.findIndex(
@@ -222,7 +230,10 @@ class TurnAssembler implements Assembler {
     return ids.map((id) => this.#answeredCalls.get(id)).find((call_id) => call_id !== undefined) ?? null
   }
 
-  /** Returns the id that the record names, unless it is already used. Two questions of one turn are two messages. */
+  /**
+   * Returns the id that the record names, or a new one if that id is already used: two questions of one turn are two
+   * messages.
+   */
   #chooseQuestionId(record: TurnStartRecord, finished: readonly AssembledMessage[]): string {
     const messageId = record.type === "user_message" ? record.messageId : undefined
     const givenId = toPublicId(record.responseId ?? messageId ?? record.turnId)
@@ -237,7 +248,7 @@ class TurnAssembler implements Assembler {
     return this.#openAnswers.get(id) ?? this.#nameAnswer(id) ?? this.#openAnswer(id, givenId !== null, record)
   }
 
-  /** An answer that began without an id gets the first id that a record names. */
+  /** Gives the answer that began without an id the first id that a record names. */
   #nameAnswer(id: string): OpenAnswer | null {
     const unnamed = [...this.#openAnswers.values()].find((answer) => !answer.hasKnownId)
     if (unnamed === undefined) return null
@@ -283,7 +294,10 @@ function isTurnStart(record: StreamRecord): record is TurnStartRecord {
   return record.type === "user_message" || record.type === "agent_message" || record.type === "agent_callback"
 }
 
-/** Counts the content that is dropped with a record that arrives after the end of its answer. Whole texts mostly repeat the streamed text. */
+/**
+ * Counts the content that is dropped with a record that arrives after the end of its answer. Whole texts aren't
+ * counted, because they mostly repeat the streamed text.
+ */
 function countLateRecord(record: AnswerRecord): KindTotals {
   switch (record.type) {
     case "text_delta":

@@ -1,8 +1,8 @@
 /**
- * call-events.ts: creates the events of tool calls from producers' records, for imports and for external answers.
+ * call-events.ts: creates tool-call events from producers' records, for imports and for external answers.
  *
- * Every text is cut to its limits of length and depth (SPEC BD2), and lone surrogates become U+FFFD, because stored text is
- * UTF-8. Pure.
+ * All text is cut to the limits on length and depth (SPEC BD2), and lone surrogates become U+FFFD, because stored text
+ * is UTF-8. Pure.
  */
 
 import type { TurnEvent } from "../protocol/event.ts"
@@ -18,7 +18,7 @@ import { countUtf8Bytes } from "../truncate.ts"
 
 type CallEvent = Extract<TurnEvent, { type: "tool_call" }>
 type ResultEvent = Extract<TurnEvent, { type: "tool_result" }>
-/** Longest error code, in UTF-16 code units: the same as for a tool name. */
+/** Maximum length of an error code, in UTF-16 code units: the same as for a tool name. */
 const MAX_ERROR_CODE_CHARS = MAX_TOOL_NAME_CHARS
 
 type CallError = { readonly code: string; readonly message: string }
@@ -34,8 +34,8 @@ export function createCallEvent(call_id: string, toolName: string, args = "{}"):
 }
 
 /**
- * Returns the arguments of a call record, from whichever field contains them. An empty value never replaces a fuller
- * one (SPEC IR2).
+ * Returns the arguments of a call record, from whichever field contains them. A non-empty value takes precedence over
+ * an empty one (SPEC IR2).
  */
 export function readCallArguments(record: {
   readonly arguments?: string | undefined
@@ -46,7 +46,7 @@ export function readCallArguments(record: {
 
 /**
  * Returns the card that another system's result requests in its trailer, and the text that contains the trailer (SPEC
- * IR9). A result may be that text, or an object whose `content` contains it, as in MCP.
+ * IR9). The result may be that text itself, or an object whose `content` contains the text, as in MCP.
  */
 export function findForeignCard(
   toolName: string,
@@ -57,7 +57,7 @@ export function findForeignCard(
   return tag === null || text === null ? null : { tag, result: text }
 }
 
-/** Returns the text of a result with one text block. */
+/** Returns the text of a result that consists of one text block. */
 function readContentText(result: unknown): string | null {
   if (!isJsonObject(result) || !Array.isArray(result["content"])) return null
   const [block, ...others]: unknown[] = result["content"]
@@ -65,14 +65,14 @@ function readContentText(result: unknown): string | null {
   return typeof block["text"] === "string" ? block["text"] : null
 }
 
-/** Status of a result. Producers report an interruption as a failure with this error code. */
+/** Returns the status of a result. Producers report an interruption as a failure with the code `tool_interrupted`. */
 export function getResultStatus(ok: boolean, error: CallError | undefined): "ok" | "interrupted" | "failed" {
   if (ok) return "ok"
   return error?.code === "tool_interrupted" ? "interrupted" : "failed"
 }
 
 /**
- * Returns the event of a result. A result that is not a string is stored as its JSON, and null as no result.
+ * Creates the event of a result. A result that is not a string is stored as JSON; null is stored as no result.
  *
  * Errors: a result over MAX_RESULT_BYTES becomes a failed call with `tool_result_too_large`.
  */

@@ -1,8 +1,8 @@
 /**
- * chat-event.ts: converts the chat events of the kcosr/assistant event store into records (SPEC IR10).
+ * chat-event.ts: converts chat events from the kcosr/assistant event store to records (SPEC IR10).
  *
  * `{id, timestamp, sessionId, turnId?, responseId?, type, payload}` → RECORDS → assembler
- * docs/import.md lists each field. Content without a segment type of its own becomes labelled text. Pure.
+ * docs/import.md lists each field. Content that has no corresponding segment type becomes labelled text. Pure.
  */
 
 import { isJsonObject } from "../json.ts"
@@ -28,8 +28,8 @@ export function isChatEvent(value: unknown): value is ChatEvent {
 /**
  * Returns the records of one event. `timestamp` is its time in ISO 8601.
  *
- * Shapes: ChatEvent → records to be parsed by `parseRecord`; none for an event without visible content; null if its type is
- *         unknown.
+ * Shapes: ChatEvent → records to be parsed by `parseRecord`; none for an event without visible content; null if its
+ * type is unknown.
  * Cost: linear in the event.
  */
 export function chatEventToRecords(event: ChatEvent, timestamp: string | undefined): object[] | null {
@@ -68,7 +68,7 @@ const CONVERTERS = {
   tool_call: ({ toolCallId, toolName, args }) => [
     { type: "tool_call_start", callId: toolCallId, toolName, arguments: args },
   ],
-  // The arguments come whole with `tool_call`.
+  // `tool_call` contains the complete arguments.
   tool_input_chunk: () => [],
   tool_output_chunk: ({ toolCallId, chunk }) => [{ type: "tool_output_delta", callId: toolCallId, delta: chunk }],
   tool_result: ({ toolCallId, toolName, result, error }) => [
@@ -84,7 +84,7 @@ const CONVERTERS = {
   questionnaire_submission: ({ answers }) => createLabelledText("answer", answers),
   questionnaire_reprompt: ({ errorSummary, fieldErrors }) => createLabelledText("error", errorSummary, fieldErrors),
   questionnaire_update: ({ status, reason }) => createLabelledText("question", status, reason),
-  // The arguments of the call that sent the message have its text.
+  // The arguments of the call that sent the message contain the message's text.
   agent_message: () => [],
   agent_callback: ({ messageId, exchangeId, fromAgentId, fromSessionId, result }) => [
     { type: "agent_callback", agentExchangeId: exchangeId ?? messageId, fromAgentId, fromSessionId, text: result },
@@ -96,7 +96,7 @@ const CONVERTERS = {
     ...createLabelledText(code, message),
     { type: "assistant_message", status: "failed", reason: null },
   ],
-  // The recording itself is not imported. Its end becomes a label.
+  // The recording itself is not imported. The event at its end becomes a label.
   audio_chunk: () => [],
   audio_done: () => [{ type: "assistant_message", modality: "audio" }],
 } satisfies Record<string, Converter>
@@ -111,6 +111,6 @@ function createLabelledText(label: unknown, ...values: readonly unknown[]): Reco
   })
   if (texts.length === 0) return []
   const delta = [typeof label === "string" && label !== "" ? `[${label}]` : "[message]", ...texts].join("\n\n")
-  // The first record ends the text before it.
+  // The first record ends the preceding text part.
   return [{ type: "thinking_start" }, { type: "text_delta", delta }, { type: "text_done" }]
 }

@@ -1,10 +1,11 @@
 /**
  * claude-stream.ts: converts the events of `claude -p --output-format stream-json --verbose`, with or without
- * `--include-partial-messages`, into records.
+ * `--include-partial-messages`, to records.
  *
  * system · assistant {message.content[]} · user {tool_result[]} · stream_event {event} · result {subtype, is_error}
- * A message arrives as one line per block, each with the message's id. With partial messages, its text has already
- * arrived in deltas. The text of a subagent (`parent_tool_use_id`) becomes output of the call that started it. Pure.
+ * A message arrives as one line per block, and each line has the message's id. With partial messages, its text has
+ * already arrived in deltas. The text of a subagent (`parent_tool_use_id`) becomes output of the call that started it.
+ * Pure.
  */
 
 import { createMapper, RecordWriter, type Fields, toFields, type Kind, toFieldsList, toText } from "./record-writer.ts"
@@ -15,13 +16,16 @@ import type { Mapper, Outcome } from "./record-writer.ts"
 /** The current message, and which of its blocks were streamed. */
 interface StreamState {
   message: string
-  /** Streamed blocks in order. A whole block is matched with the first one of its kind. */
+  /** The streamed blocks, in order. A whole block is matched with the first streamed block of its kind. */
   streamed: { readonly kind: Kind; readonly key: string }[]
-  /** Whether the streamed blocks belong to a message that was cut off. If so, a whole block may differ from them. */
+  /**
+   * Whether the streamed blocks belong to a message that was cut off. If so, a whole block may differ from its streamed
+   * block.
+   */
   isStale: boolean
   blockCount: number
   openBlock: { readonly kind: Kind; readonly key: string } | null
-  /** Maps each call of a subagent, at any depth, to the call of the turn itself that it belongs to. */
+  /** Maps each subagent call, at any depth, to the call in the turn itself under which the subagent runs. */
   readonly rootCallIds: Map<string, string>
 }
 
@@ -59,7 +63,7 @@ export function createClaudeMapper(): Mapper {
   })
 }
 
-/** All lines of a message have its id. A new id begins the next step. */
+/** Enters the message that a line belongs to. All lines of a message have its id; a new id begins the next step. */
 function enterMessage(writer: RecordWriter, state: StreamState, id: string): void {
   if (id !== "" && id === state.message) return
   state.message = id
@@ -69,7 +73,10 @@ function enterMessage(writer: RecordWriter, state: StreamState, id: string): voi
   writer.nextStep()
 }
 
-/** A whole message that interrupts a streamed one is the same message: the program fell back to not streaming. */
+/**
+ * Enters a message that arrives whole. If it interrupts a streamed message, it is the same message: the program has
+ * fallen back to not streaming.
+ */
 function enterWholeMessage(writer: RecordWriter, state: StreamState, id: string): void {
   if (id === state.message || state.streamed.length === 0) return enterMessage(writer, state, id)
   state.message = id
@@ -93,7 +100,7 @@ function mapDelta(writer: RecordWriter, state: StreamState, event: Fields): void
     case "content_block_delta": {
       const delta = toFields(event["delta"])
       const text = toText(delta["text"]) + toText(delta["thinking"])
-      // Arguments arrive whole with the message.
+      // Deltas of arguments are skipped, because the message contains the complete arguments.
       if (text !== "" && state.openBlock !== null) writer.appendDelta(state.openBlock.key, state.openBlock.kind, text)
       return
     }
@@ -118,7 +125,10 @@ function mapAssistant(writer: RecordWriter, state: StreamState, event: Fields): 
   for (const block of toFieldsList(message["content"])) mapBlock(writer, state, block)
 }
 
-/** Text of a subagent is output of the turn's own call, at any depth. Its calls are shown by name only. */
+/**
+ * Maps the blocks of a subagent. At any depth, its text becomes output of the call in the turn itself. Its own calls
+ * are shown by name only.
+ */
 function mapSubagent(writer: RecordWriter, state: StreamState, parent: string, blocks: readonly Fields[]): void {
   const rootCallId = state.rootCallIds.get(parent) ?? parent
   for (const block of blocks) {
@@ -152,7 +162,7 @@ function mapBlock(writer: RecordWriter, state: StreamState, block: Fields): void
   }
 }
 
-/** Writes what a whole block adds to its streamed text. If the two differ, the streamed text stays. */
+/** Writes what a whole block adds to its streamed text. If the two differ, the streamed text is kept. */
 function mapWholeBlock(writer: RecordWriter, state: StreamState, kind: Kind, text: string): void {
   const isContinued = (key: string): boolean => text.startsWith(writer.getKnownText(key) ?? "")
   const at = state.streamed.findIndex((part) => part.kind === kind && (!state.isStale || isContinued(part.key)))
@@ -162,7 +172,7 @@ function mapWholeBlock(writer: RecordWriter, state: StreamState, kind: Kind, tex
   if (text !== "") writer.closePart(kind)
 }
 
-/** Results arrive in user messages. Other content of user messages is not part of the answer. */
+/** Maps a user message. It may contain tool results; its other content is not part of the answer. */
 function mapUser(writer: RecordWriter, state: StreamState, event: Fields): void {
   const isSubagent = typeof event["parent_tool_use_id"] === "string"
   for (const block of toFieldsList(toFields(event["message"])["content"])) {
@@ -172,7 +182,7 @@ function mapUser(writer: RecordWriter, state: StreamState, event: Fields): void 
   }
 }
 
-/** `details` is what the program stores with the result, such as the size of the whole. */
+/** Writes a tool result. `details` is what the program stores with the result, such as its full size. */
 function mapResult(writer: RecordWriter, block: Fields, details: unknown): void {
   const text = contentToText(block["content"])
   const size = readReportedSize(details) ?? readReportedSize(text)

@@ -1,8 +1,8 @@
 /**
- * codex-stream.ts: converts the events of `codex exec --json` into records.
+ * codex-stream.ts: converts the events of `codex exec --json` to records.
  *
  * thread.started · turn.started · item.started|updated|completed {item} · turn.completed · turn.failed · error
- * Each event carries the whole item so far. Only new text and output is written. Pure.
+ * Each event contains the whole item so far. Only new text and output are written. Pure.
  */
 
 import { createMapper, RecordWriter, type Fields, toFields, type Kind, toFieldsList, toText } from "./record-writer.ts"
@@ -22,7 +22,7 @@ export function createCodexMapper(): Mapper {
     switch (type) {
       case "thread.started":
       case "turn.started":
-        // Codex does not report its model calls. The server counts the steps.
+        // Codex does not report its model calls, so the server counts the steps.
         return
       case "item.started":
       case "item.updated":
@@ -35,7 +35,7 @@ export function createCodexMapper(): Mapper {
       case "turn.failed":
         return recordFailure(writer, toFields(event["error"]))
       case "error":
-        // Codex may retry. A later `turn.completed` replaces this outcome.
+        // Codex may retry, and a later `turn.completed` then replaces this outcome.
         return recordFailure(writer, event)
       default:
         writer.countUnknown(type)

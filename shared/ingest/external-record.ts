@@ -1,9 +1,10 @@
 /**
- * external-record.ts: interprets one record of an external producer against the answer so far.
+ * external-record.ts: interprets one record from an external producer, given the answer so far.
  *
  * record → INTERPRET → raw events, an end, or a refusal → recorder
- * An external producer can show text, thinking and tool calls. It cannot cue a card (SPEC EX4): `card`, `ordinal`,
- * `channel` and approvals of its records are ignored. Text is cleaned later, like any producer's text. Pure.
+ * An external producer can show text, thinking and tool calls. It cannot cue a card (SPEC EX4): `card`, `ordinal` and
+ * `channel` in its records are ignored, and approvals are refused. Text is cleaned later, like any producer's text.
+ * Pure.
  */
 
 import { fillCall, UNNAMED_TOOL } from "../protocol/calls/call-args.ts"
@@ -20,7 +21,7 @@ export type ExternalEndStatus = "completed" | "interrupted" | "failed"
 
 export type RecordEffect =
   | { readonly do: "say"; readonly events: readonly TurnEvent[] }
-  /** Output of a running call. The caller bounds it, because only the caller has the earlier output. */
+  /** Output of a running call. The caller limits its length, because only the caller has the earlier output. */
   | { readonly do: "output"; readonly call: ToolCall; readonly delta: string }
   | {
       readonly do: "end"
@@ -31,7 +32,10 @@ export type RecordEffect =
   | { readonly do: "cancel" }
   | { readonly do: "refuse"; readonly fault: Fault }
 
-/** The reasons that an external producer may give for a failed or interrupted answer. Any other reason becomes `producer_failed`. */
+/**
+ * The reasons that an external producer may give for a failed or interrupted answer. Any other reason becomes
+ * `producer_failed`.
+ */
 const ALLOWED_REASONS: readonly TurnFault[] = [
   "producer_failed",
   "producer_gone",
@@ -47,8 +51,8 @@ const ALLOWED_REASONS: readonly TurnFault[] = [
 
 /**
  * Shapes: (the answer so far, its raw text, StreamRecord) → RecordEffect.
- * Errors: `record_refused` for record types that producers may not send, `call_unknown`, `call_settled`, `field_invalid`.
- * Cost: the number of parts.
+ * Errors: `record_refused` for record types that producers may not send, `call_unknown`, `call_settled`,
+ * `field_invalid`. Cost: linear in the number of parts.
  * Source: SPEC EX3–EX5.
  */
 export function interpretRecord(message: Message, streamed: StreamedText, record: StreamRecord): RecordEffect {
@@ -65,7 +69,7 @@ export function interpretRecord(message: Message, streamed: StreamedText, record
       if (record.delta === "") return { do: "say", events: [] }
       return emitEvents(message, record, { type: record.type, delta: record.delta })
     case "thinking_start":
-      // Begins a new thinking part even if another one is open.
+      // Ends an open thinking part, so that the next delta begins a new one.
       return { do: "say", events: [{ type: "thinking_done" }] }
     case "text_done":
       return emitEvents(message, record, ...createRestEvents(streamed, "text", record.text), { type: "text_done" })
@@ -92,7 +96,7 @@ function createRefusal(type: string): Fault {
   return { reason: "record_refused", type }
 }
 
-/** Returns the reason why an external producer may not send this record as its first one. Null if it may. */
+/** Returns the reason why an external producer must not send this record as its first one; null if it may. */
 export function findRecordFault(record: StreamRecord): Fault | null {
   const effect = interpretRecord(EMPTY_ANSWER, new StreamedText(), record)
   return effect.do === "refuse" ? effect.fault : null
@@ -101,12 +105,14 @@ export function findRecordFault(record: StreamRecord): Fault | null {
 /** An answer without parts. */
 const EMPTY_ANSWER = createMessage({ id: "", role: "assistant", exchange_id: "", timestamp: "" })
 
-/** Assigns events to the step that the record names. Without a step, text after settled calls begins the next step. */
+/**
+ * Assigns events to the step that the record names. If it names none, text after settled calls begins the next step.
+ */
 function emitEvents(message: Message, record: StreamRecord, ...events: TurnEvent[]): RecordEffect {
   // Only visible events begin a step.
   const isVisible = events.some((event) => "delta" in event || event.type === "tool_call")
   const step = isVisible ? resolveStep(message, record) : message.step
-  // Steps that the producer skipped are started too, so that the step numbers agree.
+  // Steps that the producer skipped are also started, so that the step numbers agree.
   const stepStarts = Array.from({ length: Math.max(step - message.step, 0) }, (): TurnEvent => ({ type: "step_start" }))
   return { do: "say", events: [...stepStarts, ...events] }
 }
@@ -119,7 +125,7 @@ function resolveStep(message: Message, { type, step }: StreamRecord): number {
   return Math.max(message.step + (isAfterCalls && !type.startsWith("tool_") ? 1 : 0), 1)
 }
 
-/** Only the part of a whole text that was not streamed counts (SPEC IR3). */
+/** Creates events for the part of a whole text that was not streamed (SPEC IR3). */
 function createRestEvents(streamed: StreamedText, kind: TextKind, whole = ""): TurnEvent[] {
   return createTextEvents(kind, streamed.findRest(kind, whole))
 }
@@ -156,12 +162,12 @@ function interpretCall(message: Message, record: CallRecord): RecordEffect {
   }
 }
 
-/** The producer runs its calls itself, so a call is dispatched when its record arrives. */
+/** Creates the event that starts a call. The producer runs its own calls, so a call starts when its record arrives. */
 function createStartEvent(call_id: string): TurnEvent {
   return { type: "tool_call_start", call_id, channel: "external", ordinal: null }
 }
 
-/** A failed call without an error gets the general one. An external producer cues no card. */
+/** Creates the event of a result. A failed call without an error gets the error `tool_failed`. No card is cued. */
 function toResultEvent(call_id: string, record: Extract<StreamRecord, { type: "tool_result" }>): TurnEvent {
   const { ok, result, error, outputSize } = record
   const failure = error ?? { code: "tool_failed", message: turnFaultToText("tool_failed") }
@@ -170,7 +176,7 @@ function toResultEvent(call_id: string, record: Extract<StreamRecord, { type: "t
   return size === null ? event : { ...event, output_size: size }
 }
 
-/** Ends the answer, and adds only text that was not streamed. The status of a running answer is refused. */
+/** Ends the answer and adds only text that was not streamed. A status of an answer that is still running is refused. */
 function interpretEnd(
   message: Message,
   streamed: StreamedText,
@@ -184,19 +190,19 @@ function interpretEnd(
   if (status === "cancelled") return { do: "cancel" }
   const thinking = createTextEvents("thinking", streamed.findRestOfResponse("thinking", thinkingText) ?? "")
   const rest = createTextEvents("text", streamed.findRestOfResponse("text", text) ?? "")
-  // Missing thinking must not interrupt the open text.
+  // Missing thinking must not split the open text part.
   const texts = streamed.isOpen("text") ? [...rest, ...thinking] : [...thinking, ...rest]
   const emitted = texts.length === 0 ? null : emitEvents(message, record, ...texts)
   return {
     do: "end",
     events: [...(emitted?.do === "say" ? emitted.events : []), ...interruptOpenCalls(message)],
     status,
-    // An interruption without a reason is not a failure of the producer.
+    // An interruption without a reason does not mean that the producer failed.
     reason: record.status === undefined && reason == null ? null : resolveReason(status, reason),
   }
 }
 
-/** Interrupts the open calls of an ended answer, because no more results can arrive. */
+/** Returns events that interrupt the open calls of an ended answer, because no more results can arrive. */
 function interruptOpenCalls(message: Message): TurnEvent[] {
   const error = { code: "tool_interrupted", message: turnFaultToText("tool_interrupted") }
   const openCalls = listCalls(message).filter((call) => !isSettled(call.status))

@@ -2,17 +2,17 @@
  * intake.ts: cleans the text of raw events.
  *
  * raw events → INTAKE (clean) → clean events → fold
- * All text of every producer passes through here. The open part has a cleaner, which is flushed when the part ends.
- * Its state can be saved, so that a restarted object continues in the middle of a tag. Pure.
+ * All text from every producer passes through this module. The open part has a cleaner, which is flushed when the part
+ * ends. The cleaner's state can be saved, so that a restarted object can continue in the middle of a tag. Pure.
  */
 
 import { type Cleaner, type CleanState, clean, createCleaner } from "../sanitize/clean.ts"
 import type { TurnEvent } from "../protocol/event.ts"
 
 export interface Intake {
-  /** The clean events for one raw event. */
+  /** Returns the clean events for one raw event. */
   cleanEvent(event: TurnEvent): TurnEvent[]
-  /** The state of the open part's cleaner. */
+  /** Returns the state of the open part's cleaner. */
   saveCleaner(): CleanState
 }
 
@@ -21,7 +21,7 @@ type TextKind = "text" | "thinking"
 /**
  * Creates an intake that continues a stored message.
  *
- * Shapes: (kind of its open part or null, saved cleaner, ids of its calls) → Intake.
+ * Shapes: (kind of the message's open part or null, saved cleaner, ids of the message's calls) → Intake.
  * Cost: one pass over the text.
  */
 export function createIntake(
@@ -72,7 +72,7 @@ export function createIntake(
         case "tool_output_delta":
           return [event]
         case "tool_result":
-          // A result without a call is shown on its own and ends the open part.
+          // A result without a call is shown as a call of its own, so it ends the open part.
           return registerCall(event.call_id) ? [...flushCleaner(), event] : [event]
       }
     },

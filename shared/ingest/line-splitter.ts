@@ -2,36 +2,36 @@
  * line-splitter.ts: splits a stream of byte chunks into lines of text.
  *
  * Blocks of lines are decoded at once. If a block is not valid UTF-8, it is decoded line by line, so that only the
- * invalid lines fail. Incomplete lines are copied, because callers may reuse the buffer of a chunk. Pure.
+ * invalid lines fail. Incomplete lines are copied, because callers may reuse a chunk's buffer. Pure.
  */
 
 import { type Fault, fail, type Result, succeed } from "../fault.ts"
 
 export interface Line {
-  /** Line number, from 1. Blank lines count. */
+  /** The line number, counted from 1. Blank lines count. */
   readonly n: number
   /** The text, or a fault if the line is too long or not UTF-8. */
   readonly text: Result<string, Fault>
 }
 
 export interface LineSplitter {
-  /** The lines that end in this chunk, without blank ones. */
+  /** Returns the lines that end in this chunk, without blank lines. */
   push(chunk: Uint8Array): Line[]
-  /** The last line if it has no line ending. */
+  /** Returns the last line if it has no line ending. */
   end(): Line[]
-  /** Bytes of the line that has not ended yet. */
+  /** Returns the number of bytes received of the line that has not ended yet. */
   pendingBytes(): number
-  /** The number of that line. */
+  /** Returns the number of the line that has not ended yet. */
   nextLineNumber(): number
 }
 
 const NEWLINE = 0x0a
-/** Buffers larger than this, in bytes, are released after their line. */
+/** A buffer larger than this, in bytes, is released after its line. */
 const MAX_REUSED_BUFFER_BYTES = 64 * 1024
 
 /**
- * Shapes: (longest line in bytes) → LineSplitter.
- * Errors: a line that is too long is `body_too_large`; one that is not UTF-8 is `body_malformed`.
+ * Shapes: (maximum length of a line in bytes) → LineSplitter.
+ * Errors: a line that is too long gets the fault `body_too_large`; one that is not UTF-8 gets `body_malformed`.
  * Cost: linear, even for chunks of one byte; memory for the longest line.
  */
 export function createLineSplitter(maxBytes: number): LineSplitter {
@@ -47,7 +47,7 @@ export function createLineSplitter(maxBytes: number): LineSplitter {
     bytes.byteLength > maxBytes ? tooLongFault : decodeUtf8(bytes)
   const bufferBytes = (bytes: Uint8Array): void => {
     const size = pendingBytes + bytes.byteLength
-    // A line that is already too long needs no more copying.
+    // The rest of a line that is already too long isn't copied.
     if (size <= maxBytes) {
       if (size > buffer.byteLength) buffer = growBuffer(buffer.subarray(0, pendingBytes), size)
       buffer.set(bytes, pendingBytes)
@@ -92,7 +92,7 @@ export function createLineSplitter(maxBytes: number): LineSplitter {
   }
 }
 
-/** Doubles the size, so that a line that arrives byte by byte is not copied for each byte. */
+/** Returns a copy of at least twice the size, so that a line that arrives byte by byte is not copied for each byte. */
 function growBuffer(bytes: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(Math.max(size, 2 * bytes.byteLength, 1024))
   larger.set(bytes)

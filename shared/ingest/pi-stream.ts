@@ -1,9 +1,9 @@
 /**
- * pi-stream.ts: converts the events of `pi --mode json` into records.
+ * pi-stream.ts: converts the events of `pi --mode json` to records.
  *
  * session · agent_start · turn_start · message_start|update|end · tool_execution_start|update|end · turn_end · agent_end
- * A message arrives in deltas and again as a whole at its end, by block (`contentIndex`). A tool's output arrives as the
- * whole output so far. Pure.
+ * Each block of a message (`contentIndex`) arrives in deltas and, at its end, as a whole. Each update of a tool's
+ * output contains the whole output so far. Pure.
  */
 
 import { createMapper, RecordWriter, type Fields, toFields, type Kind, toFieldsList, toText } from "./record-writer.ts"
@@ -88,7 +88,7 @@ function mapUpdate(writer: RecordWriter, toBlockKey: (index: unknown) => string,
     case "toolcall_end":
     case "done":
     case "error":
-      // `message_end` repeats all of this as a whole.
+      // `message_end` repeats the whole content of these events.
       return
     default:
       writer.countUnknown(`message_update ${type}`)
@@ -108,7 +108,7 @@ function mapMessage(writer: RecordWriter, toBlockKey: (index: unknown) => string
   })
 }
 
-/** A block of an unknown type is shown under its type. */
+/** Writes a block of an unknown type as text, labelled with its type. */
 function writeUnknownBlock(writer: RecordWriter, block: Fields, type: string): void {
   writer.countUnknown(`message ${type}`)
   writer.closePart("text")

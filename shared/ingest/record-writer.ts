@@ -1,5 +1,5 @@
 /**
- * record-writer.ts: writes the events of a program as stream-event records.
+ * record-writer.ts: writes a program's events as stream-event records.
  *
  * line of a program → mapper (claude, codex, pi) → WRITER → records → POST /external/…/events
  * The answer ends when the program ends, because some programs continue after an event that looks like the end. Pure.
@@ -14,20 +14,26 @@ import type { StreamRecord } from "../protocol/record.ts"
 import { countUtf8Bytes, type TextSize } from "../truncate.ts"
 
 export interface Mapper {
-  /** The records for one line of the program; none if it has no visible content. */
+  /** Returns the records for one line of the program's output; none if it has no visible content. */
   mapLine(line: string): StreamRecord[]
-  /** The same for a line that is already parsed. */
+  /** Does the same for a line that is already parsed. */
   mapEvent(event: Fields): StreamRecord[]
   /** Ends the answer when the program has ended. `exit` is its exit code, or null if unknown, as for a file. */
   end(exit: number | null): StreamRecord[]
-  /** Unknown types of events, items and blocks, with their counts. Events are skipped, the others are shown as text. */
+  /**
+   * The unknown types of events, items and blocks, with their counts. Unknown events are skipped; unknown items and
+   * blocks are shown as text.
+   */
   readonly unknown: ReadonlyMap<string, number>
 }
 
 export interface Outcome {
   readonly status: "completed" | "failed" | "interrupted"
   readonly reason: TurnFault | null
-  /** The program's final text or error. It is written if a completed answer is empty, or a failed one doesn't end with it. */
+  /**
+   * The program's final text or error. It is written if a completed answer is empty, or if a failed answer doesn't end
+   * with it.
+   */
   readonly text?: string
 }
 
@@ -35,10 +41,10 @@ export type CallError = { readonly code: string; readonly message: string }
 export type Kind = "text" | "thinking"
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Longest result as escaped JSON, in bytes. Leaves room for the other fields of its record. */
+/** Maximum size of a result as escaped JSON, in bytes. It leaves room for the other fields of the record. */
 const MAX_ESCAPED_BYTES = MAX_RECORD_BYTES - 16 * 1024
 
-/** Longest delta of one record, in UTF-16 code units. */
+/** Maximum length of one record's delta, in UTF-16 code units. */
 const MAX_DELTA_CHARS = 16 * 1024
 
 export function toFields(value: unknown): Fields {
@@ -53,14 +59,14 @@ export function toText(value: unknown): string {
   return typeof value === "string" ? value : ""
 }
 
-/** Collects the records of one answer. Text that arrives in deltas and again as a whole is written once. */
+/** Collects the records of one answer. Text that arrives in deltas and then again as a whole is written only once. */
 export class RecordWriter {
-  /** Types of events that no mapper handles, with their counts. */
+  /** The types that no mapper handles, with their counts. */
   readonly unknown = new Map<string, number>()
   readonly #countedKeys = new Set<string>()
   /** The part of each growing text that is already written, by its key. */
   readonly #textByKey = new Map<string, string>()
-  /** Names of the calls, by id. */
+  /** The names of the calls, by id. */
   readonly #calls = new Map<string, string>()
   readonly #settledCalls = new Set<string>()
   #records: StreamRecord[] = []
@@ -90,13 +96,13 @@ export class RecordWriter {
     this.#write({ type: `${kind}_done` })
   }
 
-  /** Writes a delta of text that the program will repeat as a whole. */
+  /** Writes a delta of text that the program will later repeat as a whole. */
   appendDelta(key: string, kind: Kind, delta: string): void {
     this.#textByKey.set(key, (this.#textByKey.get(key) ?? "") + delta)
     this.writeText(kind, delta)
   }
 
-  /** Writes the part of the whole text so far that is not written yet. */
+  /** Writes the part of the text so far (`whole`) that is not written yet. */
   appendWhole(key: string, kind: Kind, whole: string): void {
     this.writeText(kind, this.#takeUnwritten(key, whole))
   }
@@ -117,7 +123,7 @@ export class RecordWriter {
     this.#write({ type: "tool_call_start", callId, toolName, arguments: cutText(text, MAX_ARGS_CHARS) })
   }
 
-  /** Writes a call again, with information that was not known before. */
+  /** Writes a call again, with information that was previously unknown. */
   fillCall(callId: string, toolName: string, args: string): void {
     this.#write({ type: "tool_call", callId, toolName, arguments: cutText(args, MAX_ARGS_CHARS) })
   }
@@ -127,12 +133,18 @@ export class RecordWriter {
     for (const piece of splitDelta(delta)) this.#write({ type: "tool_output_delta", callId, delta: piece })
   }
 
-  /** Like `appendWhole`, for a call's output. If the program dropped the beginning, only the result shows the remainder. */
+  /**
+   * Does what `appendWhole` does, for a call's output. If the program has dropped the beginning of the output, nothing
+   * more is written, and only the result shows the rest.
+   */
   writeWholeOutput(callId: string, whole: string): void {
     this.writeOutput(callId, this.#takeUnwritten(`output ${callId}`, whole))
   }
 
-  /** Only the first result of a call is used. `size` is the size of the whole result, if the program shortened it. */
+  /**
+   * Writes the result of a call. Only a call's first result is used. `size` is the size of the whole result, if the
+   * program shortened it.
+   */
   writeResult(callId: string, ok: boolean, text: string, error?: CallError, size: TextSize | null = null): void {
     if (this.#settledCalls.has(callId)) return
     this.#settledCalls.add(callId)
@@ -157,14 +169,14 @@ export class RecordWriter {
     this.#outcome = reported
   }
 
-  /** Counts an event that no mapper handles. With a key it counts once. */
+  /** Counts something that no mapper handles. For each non-empty key, it is counted only once. */
   countUnknown(type: string, key = ""): void {
     if (key !== "" && this.#countedKeys.has(key)) return
     this.#countedKeys.add(key)
     this.unknown.set(type, (this.unknown.get(type) ?? 0) + 1)
   }
 
-  /** Returns the last records. A program with a bad exit code has failed, even if it reported success. */
+  /** Returns the last records. A program with a non-zero exit code has failed, even if it reported success. */
   finishAnswer(exit: number | null): StreamRecord[] {
     const { status, reason, text = "" } = resolveOutcome(this.#outcome, exit)
     const written = this.#writtenText
@@ -182,7 +194,10 @@ export class RecordWriter {
     this.#records.push(this.#step === 0 ? record : { ...record, step: this.#step })
   }
 
-  /** Returns the part of `whole` that is not written yet. Empty if `whole` does not begin with what is written. */
+  /**
+   * Returns the part of `whole` that is not written yet; an empty string if `whole` does not begin with what is already
+   * written.
+   */
   #takeUnwritten(key: string, whole: string): string {
     const known = this.#textByKey.get(key) ?? ""
     if (!whole.startsWith(known)) return ""
@@ -197,7 +212,10 @@ function splitDelta(delta: string): string[] {
   return pieces
 }
 
-/** Escaped as JSON, a result can be six times as long, and the size of its record is limited too. */
+/**
+ * Returns whether a result exceeds a limit. Escaped as JSON, it can be six times as long, and the size of its record is
+ * also limited.
+ */
 function isResultTooLarge(text: string): boolean {
   return countUtf8Bytes(text) > MAX_RESULT_BYTES || countUtf8Bytes(JSON.stringify(text)) > MAX_ESCAPED_BYTES
 }
@@ -212,7 +230,7 @@ function readFirstLine(text: string): string {
   return text.trim().split("\n", 1)[0]?.slice(0, 200) ?? ""
 }
 
-/** Calls `onEvent` for each line that is a JSON object, and counts the other lines. */
+/** Creates a mapper that calls `onEvent` for each line that is a JSON object, and counts the other lines as unknown. */
 export function createMapper(writer: RecordWriter, onEvent: (event: Fields) => void): Mapper {
   const mapEvent = (event: Fields): StreamRecord[] => {
     onEvent(event)

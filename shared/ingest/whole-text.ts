@@ -1,9 +1,9 @@
 /**
- * whole-text.ts: computes what a whole text adds to the text that was streamed before it.
+ * whole-text.ts: computes what a whole text adds to the text that was streamed before.
  *
  * raw events → STREAMED TEXT ← whole text of a response or of a part
- * Producers send the deltas of a response and then its whole text, over all of its parts (SPEC IR3). Some send the whole text
- * of the last part instead. Texts are compared without whitespace, because producers trim them. Pure.
+ * Producers send the deltas of a response and then its whole text, across all parts (SPEC IR3). Some send only the last
+ * part's whole text instead. Whitespace is ignored in comparisons, because producers trim text. Pure.
  */
 
 import type { TurnEvent } from "../protocol/event.ts"
@@ -20,7 +20,10 @@ export class StreamedText {
   /** Whether the text was sanitised before it was stored. */
   #isSanitized = false
 
-  /** Returns the text of a stored answer, in which whole texts are sanitised before they are compared. */
+  /**
+   * Creates the state for a stored answer. Its text is sanitised, so whole texts are sanitised before they are
+   * compared.
+   */
   static fromMessage({ parts }: Pick<Message, "parts">): StreamedText {
     const streamed = new StreamedText()
     streamed.#isSanitized = true
@@ -32,7 +35,7 @@ export class StreamedText {
     return streamed
   }
 
-  /** Follows the events from the beginning, after some of them were completed. */
+  /** Starts again with the given events, after some events were completed. */
   restart(events: readonly TurnEvent[]): void {
     this.#parts.text = []
     this.#parts.thinking = []
@@ -40,7 +43,9 @@ export class StreamedText {
     for (const event of events) this.addEvent(event)
   }
 
-  /** Follows the events of the answer. An event for a call counts as the call's first one. */
+  /**
+   * Adds the answer's next event. Every `tool_call` event is assumed to be its call's first and so ends the open part.
+   */
   addEvent(event: TurnEvent): void {
     switch (event.type) {
       case "text_delta":
@@ -70,19 +75,22 @@ export class StreamedText {
     this.#openKind = kind
   }
 
-  /** Whether lost text may still be placed between the deltas. Only the first few attempts are made, because each is linear. */
+  /**
+   * Returns whether lost text may still be placed between the deltas. Counts as an attempt; the number of attempts is
+   * limited, because each is linear.
+   */
   canFillGaps(kind: TextKind): boolean {
     return this.#gapsFilled++ < MAX_GAP_FILLS && this.hasText(kind)
   }
 
-  /** Returns the last part, or an empty string. */
+  /** Returns the last part's text, or an empty string. */
   readLastPart(kind: TextKind): string {
     return this.#parts[kind].at(-1) ?? ""
   }
 
   /**
-   * Returns the text of the last part if `whole` is that text or the text of the response. Null if it may be the text
-   * of the response but does not begin with the earlier parts.
+   * Returns the last part's text, given that `whole` is either that text or the text of the whole response; null if
+   * `whole` appears to be the response's text but does not begin with the earlier parts.
    */
   findTextOfLastPart(kind: TextKind, whole: string): string | null {
     const [first, ...others] = this.#parts[kind].slice(0, -1)
@@ -95,15 +103,16 @@ export class StreamedText {
   }
 
   /**
-   * Whether a part is open. If so, text that does not match is another version of that part; otherwise it is new text.
+   * Returns whether a part of this kind is open. If so, whole text that does not match it is another version of that
+   * part; otherwise it is new text.
    */
   isOpen(kind: TextKind): boolean {
     return this.#openKind === kind
   }
 
   /**
-   * Returns what a whole text adds at the end of the answer: to the text of the response, to the open or last part, or
-   * as a new part.
+   * Returns what a whole text adds at the end of the answer, as the text of the response, of the open or last part, or
+   * of a new part.
    *
    * Cost: linear in `whole`, plus the number of parts.
    */
@@ -115,12 +124,12 @@ export class StreamedText {
     return restOfPart === "" ? "" : whole
   }
 
-  /** Returns what the whole text of the response adds at the end. Null if it is a different text. */
+  /** Returns what the response's whole text adds at the end; null if it doesn't match the streamed text. */
   findRestOfResponse(kind: TextKind, whole: string): string | null {
     return whole.trim() === "" ? "" : findRest(this.#parts[kind], this.#isSanitized ? clean(whole) : whole)
   }
 
-  /** Returns the same for the last part. */
+  /** Returns what the last part's whole text adds at the end; null if it doesn't match that part. */
   findRestOfPart(kind: TextKind, whole: string): string | null {
     const last = this.readLastPart(kind)
     return last.trim() === "" ? null : findRest([last], this.#isSanitized ? clean(whole) : whole)
@@ -128,11 +137,12 @@ export class StreamedText {
 }
 
 /**
- * Returns the end of `whole` after `parts`, or null if neither text begins with the other. Whitespace is not compared.
+ * Returns the rest of `whole` after `parts`; null if neither text begins with the other. Whitespace is ignored.
  */
 function findRest(parts: readonly string[], whole: string): string | null {
   let at = 0
-  // The streamed text may be nothing but whitespace, and reading all of it for every short `whole` would be quadratic.
+  // The streamed text may consist only of whitespace, and reading all of it for every short `whole` would take
+  // quadratic time.
   let unitsLeft = 2 * whole.length + MIN_COMPARED_UNITS
   let last = ""
   for (const part of parts) {
@@ -162,9 +172,9 @@ function isWhiteSpace(char: string): boolean {
 }
 
 /**
- * Places the text between deltas that was lost, by finding each delta in the whole text in order. Returns the deltas with
- * the missing text before each, and the text after the last one; null if they are not pieces of this text, or are less than
- * half of it: a few letters are found in any text.
+ * Fills in text that was lost between deltas, by finding the deltas one after another in the whole text. Returns each
+ * delta with the missing text before it, and the text after the last delta. Returns null if the deltas are not pieces
+ * of this text, or make up less than half of it, because a few letters can be found in any text.
  *
  * Cost: linear in `whole`.
  */

@@ -1,8 +1,8 @@
 /**
- * check-schema.ts: checks which keywords a JSON Schema has.
+ * check-schema.ts: checks that a JSON Schema uses only supported keywords.
  *
- * Only a fixed set of keywords is allowed, without references or regular expressions, so that the time of a check is bounded
- * by the sizes of schema and value. Pure. SPEC CV3.
+ * Only a fixed set of keywords is allowed, without references or regular expressions, so that the sizes of the schema
+ * and the value bound the time of a check. Pure. SPEC CV3.
  */
 
 import { isJsonObject, type Json } from "../json.ts"
@@ -43,7 +43,10 @@ function checkNode(schema: Json, pointer: string, depth: number, counter: { node
   return null
 }
 
-/** Returns the schemas in a keyword; null if it contains none; a text if it has the wrong shape. */
+/**
+ * Returns the subschemas of a keyword; null if the keyword takes none; a description of the problem if its value has
+ * the wrong shape.
+ */
 function listChildren(keyword: string, value: Json, at: string): readonly (readonly [Json, string])[] | string | null {
   switch (keyword) {
     case "properties":

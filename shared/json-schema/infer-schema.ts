@@ -2,7 +2,10 @@
 
 import type { Json } from "../json.ts"
 
-/** A schema of the keywords that tools use in their arguments. Write it with `as const`, so that its values are types. */
+/**
+ * A schema with the keywords that tools use for their arguments. Write it with `as const`, so that TypeScript infers
+ * its literal types.
+ */
 export interface ArgsSchema {
   readonly type: "object"
   readonly properties: { readonly [name: string]: Json }

@@ -1,9 +1,9 @@
-/** json-pointer.ts: reads a value of a JSON document by its JSON Pointer (RFC 6901). Pure. */
+/** json-pointer.ts: reads the value at a JSON Pointer (RFC 6901) in a JSON document. Pure. */
 
 import { isJsonObject, type Json } from "../json.ts"
 
 /**
- * Returns the value at a pointer; undefined if there is none. A pointer without a leading slash starts at `item`.
+ * Returns the value at a pointer; undefined if there is none. A pointer without a leading slash is relative to `item`.
  * Only own properties count, so no pointer reaches a prototype.
  */
 export function readPointer(path: string, root: Json, item: Json | undefined): Json | undefined {

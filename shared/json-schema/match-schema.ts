@@ -1,22 +1,22 @@
 /**
  * match-schema.ts: checks whether a value matches a JSON Schema that `checkSchema` accepts.
  *
- * Pure. Cost: at most MAX_STEPS comparisons.
+ * Pure. A check takes at most MAX_STEPS steps.
  */
 
 import { isJsonObject, type Json } from "../json.ts"
 import { joinPointer } from "./json-pointer.ts"
 
-/** What is wrong, and where: a JSON Pointer (RFC 6901). */
+/** A problem, and its position as a JSON Pointer (RFC 6901). */
 export interface SchemaProblem {
   readonly pointer: string
   readonly problem: string
 }
 
-/** A schema and a value within their bounds need fewer steps, unless many alternatives apply to many items. */
+/** A schema and a value within their bounds need fewer steps, unless many alternatives are tried for many items. */
 const MAX_STEPS = 200_000
 
-/** Maximum number of an enum's values that a problem lists. */
+/** Maximum number of enum values that a problem lists. */
 const MAX_SHOWN_VALUES = 12
 
 /** The keywords that compare numbers. */
@@ -24,7 +24,7 @@ export const LIMITS: ReadonlySet<string> = new Set(["minimum", "maximum", "exclu
 
 type Schema = { readonly [keyword: string]: Json }
 
-/** Returns where a value doesn't match a checked schema, or null if it matches. */
+/** Returns the first problem of a value that doesn't match a checked schema; null if it matches. */
 export function checkValue(schema: Schema, value: Json, pointer = ""): SchemaProblem | null {
   return matchSchema(schema, value, pointer, { steps: 0 })
 }

@@ -1,6 +1,6 @@
-/** agent-session-id.ts: the prefix that distinguishes the ids of agent sessions from the ids of users' sessions. Pure. */
+/** agent-session-id.ts: the id prefix that distinguishes agent sessions from users' sessions. Pure. */
 
-/** Prefix of the ids of agent sessions. Users can't create sessions with it (SPEC AG9). */
+/** The id prefix of agent sessions. Users can't create sessions with this prefix (SPEC AG9). */
 export const AGENT_SESSION_PREFIX = "agent-"
 
 export function isAgentSession(id: string): boolean {

@@ -11,8 +11,8 @@ import type { WireMessage } from "./server-frame.ts"
 /**
  * Applies ops to a list of segments. Returns a new list; segments that did not change keep their identity.
  *
- * Throws a `RangeError` if an op does not fit (wrong offset, missing segment): then client and server differ, and the
- * client has to resume. Cost: linear in the number of segments and ops. SPEC WS6.
+ * Throws a `RangeError` if an op does not fit (wrong offset, missing segment). The client's state then differs from the
+ * server's, and the client must resume. Cost: linear in the number of segments and ops. SPEC WS6.
  */
 export function apply(segments: readonly Segment[], ops: readonly Op[]): Segment[] {
   const next = [...segments]
@@ -40,7 +40,7 @@ export function apply(segments: readonly Segment[], ops: readonly Op[]): Segment
   return next
 }
 
-/** Applies ops to a message: to its segments, and `meta` and `end` to its other fields. */
+/** Applies ops to a message: `meta` and `end` to its fields, all others to its segments. */
 export function applyToMessage(message: WireMessage, ops: readonly Op[]): WireMessage {
   let next: WireMessage = { ...message, segments: apply(message.segments, ops) }
   for (const op of ops) {

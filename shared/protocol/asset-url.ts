@@ -1,7 +1,8 @@
 /**
  * asset-url.ts: the URLs of assets and canvases, as they appear in segments and model text.
  *
- * They contain only an id. The page asks for a signed link when it needs the bytes, so stored text never grants access.
+ * Such a URL contains only an id. The page requests a signed link when it needs the bytes, so stored text never grants
+ * access.
  */
 
 import { MAX_ID_CHARS } from "../limits.ts"
@@ -9,7 +10,7 @@ import { MAX_ID_CHARS } from "../limits.ts"
 /** Source of a regular expression that matches a public id. */
 export const ID_PATTERN = `[A-Za-z0-9_-]{1,${MAX_ID_CHARS}}`
 
-/** Path under which canvas documents are served. The page frames nothing else from its own origin. */
+/** The path under which canvas documents are served. The page frames nothing else from its own origin. */
 export const CANVAS_PATH = "/canvas/documents/"
 
 export interface OwnUrl {
@@ -27,14 +28,14 @@ export function canvasUrl(id: string): string {
 
 const ID = new RegExp(`^${ID_PATTERN}$`)
 
-/** Whether a string is a well-formed public id. */
+/** Returns whether a string is a well-formed public id. */
 export function isId(text: string): boolean {
   return ID.test(text)
 }
 
 const OWN_URL = new RegExp(`^(?:/media/(${ID_PATTERN})|${CANVAS_PATH}(${ID_PATTERN})/index\\.html)$`)
 
-/** Parses a URL that `assetUrl` or `canvasUrl` could have made. Null for any other URL. SPEC DR2, DR16. */
+/** Parses a URL that `assetUrl` or `canvasUrl` can create. Returns null for any other URL. SPEC DR2, DR16. */
 export function parseOwnUrl(url: string): OwnUrl | null {
   const [, assetId, canvasId] = OWN_URL.exec(url) ?? []
   if (assetId !== undefined) return { kind: "asset", id: assetId }

@@ -12,20 +12,23 @@ import type { Segment } from "./segment.ts"
 
 type MediaSegment = Extract<Segment, { type: "media" }>
 
-/** Whether media of a tool call is a stored file, not a public URL. */
+/** Returns whether media of a tool call is a stored file, not a public URL. */
 export function isAsset(media: CallMedia): media is Asset {
   return "id" in media
 }
 
-/** Whether a file is the document of an MCP App. */
+/** Returns whether a file is the document of an MCP App. */
 export function isApp({ kind, mime_type }: Pick<Asset, "kind" | "mime_type">): boolean {
   return kind === "canvas" && mime_type === APP_MIME_TYPE
 }
 
-/** Characters removed from file names: controls, line separators, and characters that are invisible or reverse the text. Otherwise a name could disguise its extension. */
+/**
+ * Characters that are removed from file names, because they could disguise a file's extension: control characters, line
+ * separators, and characters that are invisible or reverse the text.
+ */
 export const INVISIBLE_CHARS = /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff0-\uffff]/gu
 
-/** Returns the segment that shows an asset. Null for a canvas, which is shown only where it is embedded. */
+/** Returns the segment that shows an asset; null for a canvas, which is shown only where it is embedded. */
 export function assetToSegment({ id, kind, mime_type, label, size, voice, width, height }: Asset): MediaSegment | null {
   if (kind === "canvas") return null
   return {

@@ -1,14 +1,14 @@
 /**
- * audit-entry.ts: the entries of a tenant's audit log, and the text from which the hash of each is computed.
+ * audit-entry.ts: the entries of a tenant's audit log, and the text from which each entry's hash is computed.
  *
  * Every entry contains the hash of the previous entry, so that a changed, removed or moved entry breaks the chain. The
- * chain starts from the hash of a text that names the tenant.
+ * chain starts with the hash of a text that contains the tenant's id.
  */
 
 export interface AuditEntry {
-  /** 1 for the first entry of the tenant, without gaps. */
+  /** The entry's number: 1 for the tenant's first entry, without gaps. */
   readonly seq: number
-  /** Milliseconds since 1970. */
+  /** When the action happened, in milliseconds since 1970. */
   readonly at: number
   readonly actor: {
     readonly kind: "user" | "key" | "operator" | "system" | "anonymous"
@@ -17,7 +17,7 @@ export interface AuditEntry {
     /** The client's network, such as `203.0.113.0/24`; null if its address is unknown. */
     readonly address: string | null
   }
-  /** A noun and a past participle: `key.created`, `user.suspended`. */
+  /** A noun and a past participle, such as `key.created` or `user.suspended`. */
   readonly action: string
   /** The id of what was changed; null for the tenant itself. */
   readonly target: string | null
@@ -26,7 +26,9 @@ export interface AuditEntry {
   readonly hash: string
 }
 
-/** A position in the chain. With a stored position, you can later prove that the entries up to it are unchanged. */
+/**
+ * A position in the chain. Anyone who has stored a position can later prove that the entries up to it are unchanged.
+ */
 export interface AuditHead {
   /** 0 before the first entry. */
   readonly seq: number
@@ -36,7 +38,10 @@ export interface AuditHead {
 /** The response to `GET /v1/audit`: the newest entries first. */
 export interface AuditPage {
   readonly entries: readonly AuditEntry[]
-  /** The `before` of the next older page; null if there is none. A page with a filter can be empty and have a next one. */
+  /**
+   * The `before` parameter of the next older page; null if there is none. With a filter, a page can be empty although
+   * there is a next page.
+   */
   readonly next: number | null
   /** The newest entry of the log. */
   readonly head: AuditHead
@@ -45,34 +50,37 @@ export interface AuditPage {
 /** The response to `POST /v1/audit/verify`. */
 export interface AuditVerification {
   readonly ok: boolean
-  /** Entries that this request checked. */
+  /** The number of entries that this request checked. */
   readonly rows: number
-  /** The first entry that was changed, removed or moved; null if there is none. */
+  /** The number of the first entry that was changed, removed or moved; null if there is none. */
   readonly first_bad: number | null
-  /** The `after` of the request that continues; null when the newest entry was checked, or the check failed. */
+  /**
+   * The `after` parameter of the request that continues the check; null if the newest entry was checked or the check
+   * failed.
+   */
   readonly next: string | null
   readonly head: AuditHead
 }
 
-/** The first line of an exported log. The other lines are its entries, oldest first. */
+/** The first line of an exported log. The other lines are the entries, oldest first. */
 export interface AuditFileHeader {
   readonly type: "audit"
   readonly version: 1
   readonly tenant: string
-  /** The position before the first entry of the file: older entries are no longer stored. */
+  /** The position before the file's first entry: older entries are no longer stored. */
   readonly base: AuditHead
-  /** The newest entry when the export began, and the last of the file. */
+  /** The newest entry when the export began, which is the last entry in the file. */
   readonly head: AuditHead
 }
 
-/** Returns the text whose hash precedes the first entry of a tenant. */
+/** Returns the text whose hash precedes the tenant's first entry. */
 export function encodeAuditGenesis(tenant: string): string {
   return JSON.stringify(["cuecard audit 1", tenant])
 }
 
 /** An entry as it is stored. `details` is JSON text, and is hashed exactly as stored. */
 export interface StoredAuditEntry extends Omit<AuditEntry, "actor" | "details" | "hash"> {
-  /** `user:ada`, `key:a1`, or only the kind if there is no id. */
+  /** For example `user:ada` or `key:a1`; only the kind if there is no id. */
   readonly actor: string
   readonly address: string | null
   readonly details: string | null
@@ -104,12 +112,15 @@ export function toStoredAuditEntry({ actor, details, ...entry }: AuditEntry): St
   }
 }
 
-/** Returns how the log and its filter name an actor: `user:ada`, `key:a1`, `operator`, `system`, `anonymous`. */
+/**
+ * Returns the name of an actor in the log and in its filter, such as `user:ada`, `key:a1`, `operator`, `system` or
+ * `anonymous`.
+ */
 export function actorToText({ kind, id }: Pick<AuditEntry["actor"], "kind" | "id">): string {
   return id === "" ? kind : `${kind}:${id}`
 }
 
-/** Returns the inverse of `actorToText`. Ids contain no colon. */
+/** Inverts `actorToText`. Ids contain no colon. */
 export function textToActor(text: string): Pick<AuditEntry["actor"], "kind" | "id"> {
   const [kind = "", id = ""] = text.split(":", 2)
   return { kind: kind as AuditEntry["actor"]["kind"], id }

@@ -2,10 +2,11 @@
  * card-cue.ts: finds the tag that a tool result cues, and the payload of its card.
  *
  * result string → CUE → payload
- * Card data comes from stored tool results only, never from model text (SPEC SG3). A card is decided as follows: dispatch-tool.ts
- * resolves the tag with `resolveCardTag` when the tool returns, and it is stored with the call. part-segmenter.ts opens a
- * card where the text has a span tag that `createCueLookup` finds among the calls; rows of other systems, without a stored
- * tag, cue the tags in their trailer. client/cards/card-registry.ts renders the payload, or shows the text if it has no card.
+ * Card data comes only from stored tool results, never from model text (SPEC SG3). When a tool returns,
+ * dispatch-tool.ts resolves the tag with `resolveCardTag`, card-finder.ts finds the card that shows the result, and
+ * both are stored with the call. part-segmenter.ts opens a card at each span tag that `createCueLookup` finds among the
+ * calls; a row from another system, which has no stored tag, cues the tags in its trailer.
+ * client/cards/card-registry.tsx renders the payload, or shows the text if there is no such card.
  */
 
 import { parseJsonToDepth } from "../json-depth.ts"
@@ -13,7 +14,7 @@ import { type Json, parseJson } from "../json.ts"
 import { MAX_CARD_BYTES } from "../limits.ts"
 import { countUtf8Bytes } from "../truncate.ts"
 
-/** A tool call as `parse` accepts it. If `card` is undefined, the call cues the tags in its trailer. */
+/** A tool call in the form that `parse` accepts. If `card` is undefined, the call cues the tags in its trailer. */
 export interface CueRow {
   readonly name: string
   readonly ordinal?: number | null
@@ -25,11 +26,14 @@ export interface CueRow {
 export interface Cue {
   readonly payload: Json
   readonly call_id?: string
-  /** The version of the tenant's card that shows the payload. */
+  /** The version of the card that shows the payload. */
   readonly view?: string
 }
 
-/** Splits a result, without its skill wrapper, at the first blank line: data before it, instruction trailer after it. */
+/**
+ * Splits a result, without its skill wrapper, at the first blank line: the data is before it, the instruction trailer
+ * after it.
+ */
 export function splitResult(result: string): { readonly head: string; readonly trailer: string } {
   const body = removeSkillWrapper(result)
   const blank = body.indexOf("\n\n")
@@ -68,21 +72,24 @@ export function resolveCardTag(name: string, ordinal: number | null, result: str
   return payload === undefined || countUtf8Bytes(JSON.stringify(payload)) > MAX_CARD_BYTES ? null : tag
 }
 
-/** Like `resolveCardTag`, for a result of another system whose ordinal is unknown: the trailer's own tag decides. */
+/**
+ * Does what `resolveCardTag` does, for a result from another system, whose ordinal is unknown: it is taken from the tag
+ * in the trailer.
+ */
 export function findTrailerTag(name: string, result: string): string | null {
   const tag = listCuedTags({ name, result }).find((cued) => cued.replace(/_\d+$/, "") === name)
   return tag === undefined ? null : resolveCardTag(name, Number(tag.slice(name.length + 1)), result)
 }
 
-/** Returns a result as a client may see it: without its instruction trailer. */
+/** Returns the part of a result that clients may see: everything except the instruction trailer. */
 export function extractResultData(row: {
   readonly name: string
   readonly result: string
-  /** Assets that the call attached to the answer by its trailer. */
+  /** The media that the call's trailer attached to the answer. */
   readonly media?: readonly unknown[]
 }): string {
   const { head, trailer } = splitResult(row.result)
-  // If the trailer is empty, it was removed earlier, and the whole result is data, even if it looks like a trailer.
+  // If there is no trailer, it was removed earlier. The whole result is then data, even if it looks like a trailer.
   if (row.media !== undefined && row.media.length > 0 && trailer !== "") return head
   const isOwn = trailer.includes(`<span id='${row.name}_`) || trailer.includes(`<span id="${row.name}_`)
   return isOwn ? head : row.result
@@ -120,7 +127,7 @@ function listCuedTags(row: CueRow): string[] {
 
 function rowToCue(row: CueRow): Cue | null {
   const { head } = splitResult(row.result ?? "")
-  // An earlier version stored results of any depth.
+  // Earlier versions stored results of any depth.
   const payload = parseJsonToDepth(head)
   if (payload === undefined && row.card !== undefined) return null
   const call = row.call_id === undefined ? {} : { call_id: row.call_id }
@@ -129,8 +136,8 @@ function rowToCue(row: CueRow): Cue | null {
 }
 
 /**
- * Returns the `card` of a stored call: its tag, and after a space the version of the tenant's card that shows it. An
- * imported version may be any text, so the code that loads it checks its format.
+ * Splits the `card` of a stored call into the tag and, after a space, the version of the card that shows the result. An
+ * imported version may be any text, so the code that loads the card checks the format.
  */
 export function parseStoredCard(card: string): { readonly tag: string; readonly view: string | null } {
   const space = card.indexOf(" ")

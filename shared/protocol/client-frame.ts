@@ -2,7 +2,7 @@
  * client-frame.ts: the frames that a client sends over the WebSocket, and their validation.
  *
  * client → PARSE → worker/session/frame-handlers
- * A changed shape needs a new PROTOCOL_VERSION (SPEC WS11).
+ * A change to a frame's shape needs a new PROTOCOL_VERSION (SPEC WS11).
  */
 
 import * as v from "valibot"
@@ -20,7 +20,7 @@ const clientFrameSchema = v.variant("type", [
     protocol: v.pipe(v.number(), v.integer()),
     epoch: v.optional(v.string()),
     after: v.optional(seqSchema),
-    /** false: only whole messages, sent when they begin and when they end. */
+    /** If false, the client receives only whole messages, when they begin and when they end. */
     live: v.boolean(),
   }),
   v.object({
@@ -29,9 +29,9 @@ const clientFrameSchema = v.variant("type", [
     content: v.string(),
     reply_to: v.optional(idSchema),
     attachments: v.optional(v.array(idSchema)),
-    /** How much the model thinks about this message. Without it, the agent's setting applies. */
+    /** How much the model thinks about this message. If absent, the agent's setting applies. */
     effort: v.optional(v.picklist(EFFORTS)),
-    /** The message is a click on a card. The server writes its text. */
+    /** The click on a card that the message represents. The server writes the message's text. */
     action: v.optional(actionClickSchema),
   }),
   v.object({ type: v.literal("cancel"), exchange_id: idSchema }),
@@ -48,7 +48,7 @@ const clientFrameSchema = v.variant("type", [
 export type ClientFrame = v.InferOutput<typeof clientFrameSchema>
 
 /**
- * Parses one client frame. The socket has already checked its size.
+ * Parses one client frame. The socket must have checked the frame's size.
  *
  * Errors: `frame_malformed`, `frame_unknown`, and `frame_invalid` with the name of the field. SPEC WS3.
  */

@@ -3,7 +3,7 @@
  *
  * clean → EVENT → fold → store → segments
  * Model calls, external producers and imports all produce these events. Their text is already sanitised.
- * Part of the wire: a changed shape needs a new PROTOCOL_VERSION (SPEC WS11).
+ * Part of the wire format: a change to the shape needs a new PROTOCOL_VERSION (SPEC WS11).
  */
 
 import * as v from "valibot"
@@ -12,13 +12,16 @@ import { type Fault, fail, type Result, succeed } from "../fault.ts"
 import { MAX_ID_CHARS, MAX_URL_CHARS } from "../limits.ts"
 import type { CallInput } from "./input/call-input.ts"
 
-/** A public id: of a message, call, session, asset or exchange. */
+/** The public id of a message, call, session, asset or exchange. */
 export const idSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+$/), v.maxLength(MAX_ID_CHARS))
 
-/** The dispatcher of a tool call. Only calls on channel `user` may cue a card. */
+/** Who dispatched a tool call. Only calls on channel `user` may cue a card. */
 export const channelSchema = v.picklist(["user", "subagent", "agent", "external"])
 
-/** Metrics of a finished turn: duration in milliseconds, model calls, and token counts if the provider reports them. */
+/**
+ * The metrics of a finished turn: its duration in milliseconds, the number of model calls, and token counts if the
+ * provider reports them.
+ */
 export const metricsSchema = v.object({
   ms: v.number(),
   steps: v.number(),
@@ -28,7 +31,7 @@ export const metricsSchema = v.object({
 
 const errorSchema = v.object({ code: v.string(), message: v.string() })
 
-/** Approval of a tool call by the user: pending (`asked`), or the decision. */
+/** The state of the user's approval of a tool call: pending (`asked`), or the decision. */
 export const approvalSchema = v.picklist(["asked", "allowed", "denied"])
 
 /** Marks a message as part of an exchange with another agent. Both sessions use the same exchange id. */
@@ -36,35 +39,35 @@ export const agentTagSchema = v.object({
   direction: v.picklist(["received", "sent"]),
   name: v.string(),
   exchange: idSchema,
-  /** The call of this session that the message answers, if it arrived after the call's turn. */
+  /** The call in this session that the message answers, if the message arrived after the call's turn. */
   call_id: v.optional(idSchema),
 })
 
-/** Size of text. `bytes` counts UTF-8. */
+/** The size of some text. `bytes` counts UTF-8. */
 export const sizeSchema = v.object({ lines: v.number(), bytes: v.number() })
 
 const sideSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(MAX_SIDE))
 
-/** Metadata of a stored file. A `canvas` is a document that is shown in a frame, never as a file. */
+/** The metadata of a stored file. A `canvas` is a document that is shown in a frame, never as a file. */
 export const assetSchema = v.object({
   id: idSchema,
   kind: v.picklist(["image", "audio", "video", "file", "canvas"]),
-  /** Detected from the bytes, never from the name. */
+  /** Detected from the file's content, never from its name. */
   mime_type: v.string(),
-  /** File name, for display. */
+  /** The file name, for display. */
   label: v.string(),
-  /** Bytes. */
+  /** The size in bytes. */
   size: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
   /** Set on audio that is speech. */
   voice: v.optional(v.literal(true)),
-  /** Display size of an image in pixels, if its bytes contain it. */
+  /** The display size of an image, in pixels, if the file states it. */
   width: v.optional(sideSchema),
   height: v.optional(sideSchema),
 })
 
 /** Public media that a tool's trailer names. */
 export const publicMediaSchema = v.object({
-  /** A public `https:` URL, normalised. */
+  /** A normalised public `https:` URL. */
   url: v.pipe(v.string(), v.maxLength(MAX_URL_CHARS)),
   /** Set on audio that is speech. */
   voice: v.optional(v.literal(true)),
@@ -74,12 +77,12 @@ export const publicMediaSchema = v.object({
 export const callMediaSchema = v.union([assetSchema, publicMediaSchema])
 
 const eventSchema = v.variant("type", [
-  /** A model call begins. Text and thinking that follow go into new parts. */
+  /** A model call begins. Subsequent text and thinking go into new parts. */
   v.object({ type: v.literal("step_start") }),
   v.object({ type: v.literal("text_delta"), delta: v.string() }),
   v.object({ type: v.literal("text_done") }),
   v.object({ type: v.literal("thinking_delta"), delta: v.string() }),
-  /** `ms`: duration of the thinking, if it was measured. */
+  /** `ms`: the duration of the thinking, if it was measured. */
   v.object({ type: v.literal("thinking_done"), ms: v.optional(v.number()) }),
   /** The model requested a tool. `args` is JSON text exactly as the model wrote it. */
   v.object({ type: v.literal("tool_call"), call_id: idSchema, name: v.string(), args: v.string() }),
@@ -94,7 +97,7 @@ const eventSchema = v.variant("type", [
     ephemeral: v.optional(v.boolean()),
   }),
   v.object({ type: v.literal("tool_output_delta"), call_id: idSchema, delta: v.string() }),
-  /** The call returned. `result` is complete. `card` is the tag that it cues, decided at dispatch. */
+  /** The call returned. `result` is complete. `card` is the tag that the result cues, decided when the tool returns. */
   v.object({
     type: v.literal("tool_result"),
     call_id: idSchema,
@@ -103,9 +106,9 @@ const eventSchema = v.variant("type", [
     result: v.nullable(v.string()),
     card: v.nullable(v.string()),
     error: v.nullable(errorSchema),
-    /** Size of the whole output, if more was received than is stored. */
+    /** The size of the whole output, if more was received than is stored. */
     output_size: v.optional(sizeSchema),
-    /** Assets that this call stored for the answer, and public media, decided at dispatch. */
+    /** Assets that this call stored for the answer, and public media. Decided when the tool returns. */
     media: v.optional(v.array(callMediaSchema)),
   }),
   /** A summary, for the model, of all messages up to position `upto`. */
@@ -118,7 +121,10 @@ const eventSchema = v.variant("type", [
   }),
 ])
 
-/** A running call asks the user (SPEC MP30), or the user has answered (`input` is null). No record or producer makes it. */
+/**
+ * A running call asks the user (SPEC MP30), or the user has answered (`input` is null). No record or producer can cause
+ * this event.
+ */
 export interface InputEvent {
   readonly type: "tool_input"
   readonly call_id: string

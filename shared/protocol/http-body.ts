@@ -17,7 +17,7 @@ export interface HistoryPage {
   readonly cursor?: string
   /** The `after` parameter of the next newer page. Absent if the page ends with the newest message. */
   readonly next?: string
-  /** The session is temporary: it is in no list and is erased TEMPORARY_MS after its last socket. Absent: no. */
+  /** Set if the session is temporary: it is in no list, and is erased TEMPORARY_MS after its last socket has closed. */
   readonly temporary?: true
   readonly epoch: string
   readonly seq: number
@@ -32,97 +32,103 @@ export interface BadLine {
   readonly text: string
 }
 
-/** Progress of an import: the response to `GET /v1/sessions/:id/import`, and part of the response to an upload. */
+/** The progress of an import: the response to `GET /v1/sessions/:id/import`, and part of the response to an upload. */
 export interface ImportProgress {
-  /** `staging`: the upload is being stored. `folding`: it is being added to the transcript, in the background. `done`: all of it was added. `failed`: it could not be folded and was discarded. */
+  /**
+   * `staging`: the upload is being stored. `folding`: the stored records are being added to the transcript, in the
+   * background. `done`: all records were added. `failed`: the records could not be folded and were discarded.
+   */
   readonly state: "none" | "staging" | "folding" | "done" | "failed"
-  /** Records that were uploaded, and how many of them are in the transcript. */
+  /** The number of uploaded records, and how many of them are in the transcript. */
   readonly records: number
   readonly folded: number
-  /** The first skipped lines. `skipped` counts all of them. */
+  /** The first skipped lines. `skipped` is the number of all skipped lines. */
   readonly bad: readonly BadLine[]
   readonly skipped: number
   /** Whether the file has a valid seal of this deployment; false until the seal has been checked. */
   readonly isSealed: boolean
-  /** Number of messages that were imported. Set once it is `done`. */
+  /** The number of imported messages. Set once the import is `done`. */
   readonly messages?: number
   /**
-   * Counts of content in another system's file that cannot be shown as it was, by kind: a `KnownKind` of kind-counts.ts, or
-   * `block:`, `message:` or `line:` and an unknown type.
+   * The amount of content in another system's file that cannot be shown as it was, by kind: a `KnownKind`
+   * (kind-counts.ts), or `block:`, `message:` or `line:` followed by an unknown type.
    */
   readonly kinds?: Readonly<Record<string, number>>
-  /** Set for an upload in parts: their count, and the numbers of the missing ones. */
+  /** Set for an upload in parts: the number of parts, and the numbers of the missing parts. */
   readonly parts?: { readonly of: number; readonly missing: readonly number[] }
 }
 
 /** The response to the upload of an import. */
 export interface ImportAnswer extends ImportProgress {
-  /** This file was uploaded before. Nothing was added. */
+  /** Whether this file was already uploaded. If so, nothing was added. */
   readonly duplicate: boolean
 }
 
-/** One entry of the session list. `active`: time of the last message, in milliseconds since 1970. */
+/** One entry of the session list. `active`: the time of the last message, in milliseconds since 1970. */
 export interface SessionSummary {
   readonly id: string
   readonly title: string
   readonly created: number
   readonly active: number
-  /** A turn is running. */
+  /** Whether a turn is running. */
   readonly running: boolean
-  /** The agent of the session, if it is not the default one. */
+  /** The session's agent, unless it is the default agent. */
   readonly agent?: string
-  /** It is listed before the sessions that are not pinned. Absent: no. */
+  /** Set if the session is pinned: it is listed before the sessions that are not pinned. */
   readonly pinned?: true | undefined
-  /** It is only in the list of archived sessions. Absent: no. */
+  /** Set if the session is archived: it is only in the list of archived sessions. */
   readonly archived?: true | undefined
-  /** The id of its folder. Absent: none. */
+  /** The id of the session's folder. Absent if the session is in no folder. */
   readonly folder?: string | undefined
-  /** An answer ended while the user had no socket in the session. Absent: no. */
+  /** Set if an answer ended while the user had no open socket in the session. */
   readonly unread?: true | undefined
 }
 
-/** A folder of a user's sessions. Folders contain no folders. */
+/** A folder for a user's sessions. Folders contain no other folders. */
 export interface SessionFolder {
   readonly id: string
   readonly name: string
-  /** Milliseconds since 1970. */
+  /** When the folder was created, in milliseconds since 1970. */
   readonly created: number
 }
 
-/** The result of a change of many sessions for one of them. */
+/** The result of a bulk change for one session. */
 export type BulkResult =
   | { readonly id: string; readonly ok: true }
   | { readonly id: string; readonly ok: false; readonly code: FaultReason; readonly text: string }
 
-/** A piece of a snippet. `hit`: it was searched for. */
+/** A piece of a snippet. `hit`: whether the piece matches the search. */
 export interface SnippetPart {
   readonly text: string
   readonly hit: boolean
 }
 
-/** A message of an open session that contains what was searched for. */
+/** A message in the open session that matches the search. */
 export interface MessageHit {
   /** The id of the message. */
   readonly message: string
   readonly role: "user" | "assistant" | "agent"
   readonly snippet: readonly SnippetPart[]
-  /** Time of the message, in milliseconds since 1970. */
+  /** The time of the message, in milliseconds since 1970. */
   readonly at: number
 }
 
 /** The response to `GET /v1/sessions/:id/search`. */
 export interface MessageHitPage {
   readonly hits: readonly MessageHit[]
-  /** The `before` parameter of the next page; null: everything was searched. A page can be empty and have a next one. */
+  /**
+   * The `before` parameter of the next page; null if everything was searched. A page can be empty although there is a
+   * next page.
+   */
   readonly next: string | null
 }
 
-/** A session or a message that contains what was searched for. */
+/** A session or a message that matches the search. */
 export interface SearchHit extends Omit<MessageHit, "message" | "role"> {
   readonly session: string
   /** The title of the session. */
   readonly title: string
-  /** Null if the title was found. */
+  /** The id of the message; null if the title matches. */
   readonly message: string | null
   readonly role: MessageHit["role"] | "title"
 }
@@ -132,34 +138,34 @@ export interface SearchPage {
   readonly hits: readonly SearchHit[]
   /** The `after` parameter of the next page; null on the last one. */
   readonly next: string | null
-  /** Some older conversations are still being indexed. */
+  /** Whether some older conversations are still being indexed. */
   readonly pending: boolean
 }
 
-/** The response to `GET /v1/sessions`: a page of the session list, the newest activity first. */
+/** The response to `GET /v1/sessions`: a page of the session list, with the most recently active sessions first. */
 export interface SessionPage {
   readonly sessions: readonly SessionSummary[]
   /** The `after` parameter of the next page; null on the last one. */
   readonly next: string | null
 }
 
-/** A session that another user shared with the user. `since` is when, in milliseconds since 1970. */
+/** A session that another user shared with this user. `since`: when it was shared, in milliseconds since 1970. */
 export interface SharedSession {
   readonly id: string
-  /** The user who shared it: the value of `?owner=` in requests for it. */
+  /** The user who shared the session: the value of `?owner=` in requests for this session. */
   readonly owner: string
   readonly title: string
   readonly since: number
 }
 
-/** The response to `GET /v1/sessions/shared`: a page of the sessions that were shared with the user, newest first. */
+/** The response to `GET /v1/sessions/shared`: a page of the sessions that are shared with the user, newest first. */
 export interface SharedSessionPage {
   readonly sessions: readonly SharedSession[]
   /** The `after` parameter of the next page; null on the last one. */
   readonly next: string | null
 }
 
-/** A user with whom a session is shared. `since` is when it was shared, in milliseconds since 1970. */
+/** A user with whom a session is shared. `since`: when it was shared, in milliseconds since 1970. */
 export interface SessionViewer {
   readonly user: string
   readonly since: number
@@ -168,21 +174,21 @@ export interface SessionViewer {
 /** A shared copy of a session, which anybody with its link can read. Times are in milliseconds since 1970. */
 export interface SessionShare {
   readonly id: string
-  /** The id of the last message that it contains. */
+  /** The id of the last message in the copy. */
   readonly upto: string
-  /** The session's title when it was made. */
+  /** The session's title when the copy was made. */
   readonly title: string
   readonly created: number
-  /** When it is deleted; null: never. */
+  /** When the copy is deleted; null if never. */
   readonly expires: number | null
   /** Whether readers see the owner's name. */
   readonly named?: true
 }
 
-/** A shared copy in the user's list of them. */
+/** A shared copy in the user's list of shared copies. */
 export interface UserShare extends SessionShare {
   readonly session: string
-  /** The URL of the page that shows it. */
+  /** The URL of the page that shows the copy. */
   readonly url: string
 }
 
@@ -190,7 +196,7 @@ export interface UserShare extends SessionShare {
 export interface SharedCopyPage {
   readonly title: string
   readonly created: number
-  /** The name of the user who shared it, if readers may see it. */
+  /** The name of the user who shared the session, if readers may see that name. */
   readonly author: string | null
   readonly messages: readonly WireMessage[]
   /** The number of the next page; null on the last one. */
@@ -199,7 +205,7 @@ export interface SharedCopyPage {
 
 /** The response to `POST /v1/sessions/:id/assets?name=<label>`, whose request body is the file. */
 export interface UploadResponse extends Asset {
-  /** The session already had a file with the same bytes; this is that asset. */
+  /** Whether the session already had a file with the same bytes. If so, this is that file's asset. */
   readonly duplicate: boolean
 }
 
@@ -207,7 +213,7 @@ export interface UploadResponse extends Asset {
 export interface SignResponse {
   /** One entry per requested URL, in the same order. `href` is null if the URL can't be fetched. */
   readonly signed: readonly { readonly url: string; readonly href: string | null }[]
-  /** Time at which the first link expires, in seconds since 1970. */
+  /** When the first of the links expires, in seconds since 1970. */
   readonly expires: number
 }
 
@@ -217,17 +223,17 @@ export interface PageSettings {
   readonly media_hosts: readonly string[]
   /** Origins whose documents may be framed. */
   readonly embed_origins: readonly string[]
-  /** Whether the model gives titles to conversations, if the tenant has decided it. */
+  /** Whether the model gives titles to conversations. Undefined if the tenant has not set this. */
   readonly titles?: boolean | undefined
-  /** Whether the model suggests questions after an answer. Absent: no. */
+  /** Whether the model suggests questions after an answer. Absent means no. */
   readonly follow_ups?: boolean
-  /** Whether users see what their answers cost. Absent: no. */
+  /** Whether users see what their answers cost. Absent means no. */
   readonly show_cost?: boolean
-  /** Sites that may show the tenant's widget. Absent: none. */
+  /** Sites that may show the tenant's widget. Absent means none. */
   readonly embed_hosts?: readonly string[]
-  /** Set while the tenant is leaving and can only be read: when it is erased, in milliseconds since 1970. */
+  /** Set while the tenant is leaving and is read-only: when the tenant is erased, in milliseconds since 1970. */
   readonly erases_at?: number
-  /** The tenant's theme. Absent: the default. */
+  /** The tenant's theme. Absent means the default theme. */
   readonly theme?: PageTheme
 }
 
@@ -236,31 +242,31 @@ export interface UserSummary {
   readonly id: string
   readonly name: string | null
   readonly role: "owner" | "admin" | "member" | "viewer"
-  /** The name of the issuer with which the user signed in; null for users of the tenant's own tokens. */
+  /** The name of the issuer with which the user signed in; null for users who use the tenant's own tokens. */
   readonly issuer: string | null
   /** `erasing`: the user's data is being erased. */
   readonly status: "active" | "suspended" | "erasing"
-  /** Time of the first contact, in milliseconds since 1970. */
+  /** When the user was first seen, in milliseconds since 1970. */
   readonly created: number
 }
 
-/** The response to `GET /v1/users`: a page of users, by id. */
+/** The response to `GET /v1/users`: a page of users, sorted by id. */
 export interface UserPage {
   readonly users: readonly UserSummary[]
   /** The `after` parameter of the next page; null on the last one. */
   readonly next: string | null
-  /** Only in a search: some users can't be found yet, because their names are still being indexed. */
+  /** Set only in a search: some users can't be found yet, because their names are still being indexed. */
   readonly incomplete?: true
 }
 
-/** Counts of the content that an export contains, an import has created, or an erasure has removed. */
+/** The amount of content that an export contains, an import has created, or an erasure has removed. */
 export interface Tally {
   readonly users: number
-  /** Conversations of users. */
+  /** The number of users' conversations. */
   readonly sessions: number
-  /** Conversations with agents that were asked within users' conversations. */
+  /** The number of conversations with agents that were asked in users' conversations. */
   readonly agent_sessions: number
-  /** Stored files, and their bytes. */
+  /** The number of stored files, and their total size in bytes. */
   readonly files: number
   readonly bytes: number
 }
@@ -280,13 +286,13 @@ export interface TenantSummary extends TenantStanding {
   readonly region: string | null
 }
 
-/** The common fields of a tenant's exports and imports. Times are milliseconds since 1970. */
+/** The common fields of a tenant's exports and imports. Times are in milliseconds since 1970. */
 interface TenantTransfer<F> {
   readonly id: string
   readonly created: number
   readonly updated: number
   readonly tally: Tally
-  /** The reason why it failed. */
+  /** The reason why the transfer failed; null if it has not. */
   readonly fault: F | null
 }
 
@@ -295,15 +301,15 @@ type FaultBody = Pick<WireFault, "code" | "text">
 /** An export of the tenant: the response to `GET /v1/tenant/exports/:id`. */
 export interface TenantExport<F = FaultBody> extends TenantTransfer<F> {
   readonly state: "running" | "done" | "failed"
-  /** When its files are deleted. */
+  /** When the export's files are deleted. */
   readonly expires: number
-  /** Number of files besides the manifest. */
+  /** The number of files besides the manifest. */
   readonly parts: number
 }
 
 /** A scheduled backup of the tenant. */
 export interface TenantBackup<F = FaultBody> extends TenantExport<F> {
-  /** Its folder in the operator's bucket. */
+  /** The backup's folder in the operator's bucket. */
   readonly folder: string
 }
 
@@ -311,7 +317,7 @@ export interface TenantBackup<F = FaultBody> extends TenantExport<F> {
 export interface BackupList<F = FaultBody> {
   /** Newest first. */
   readonly backups: readonly TenantBackup<F>[]
-  /** For how many days backups are kept; null if the server makes none of this tenant. */
+  /** How many days backups are kept; null if the server makes no backups of this tenant. */
   readonly kept_days: number | null
 }
 
@@ -321,27 +327,27 @@ export interface TenantImport<F = FaultBody> extends TenantTransfer<F> {
   /** The tenant that was exported. */
   readonly from: string
   readonly parts: number
-  /** The first numbers of the files that were not uploaded yet. */
+  /** The lowest numbers among the files that are not uploaded yet. */
   readonly missing: readonly number[]
-  /** Conversations that could not be imported. */
+  /** The number of conversations that could not be imported. */
   readonly skipped: number
 }
 
-/** The receipt of an erasure: the response to `GET /v1/tenant/receipts/:id`. Times are milliseconds since 1970. */
+/** The receipt of an erasure: the response to `GET /v1/tenant/receipts/:id`. Times are in milliseconds since 1970. */
 export interface Receipt {
   readonly id: string
   readonly kind: "user" | "tenant"
-  /** The id of what was erased. */
+  /** The id of the erased user or tenant. */
   readonly target: string
   readonly state: "running" | "done"
   readonly requested: number
-  /** Null while it is running. */
+  /** When the erasure ended; null while it is running. */
   readonly finished: number | null
-  /** Counts of the erased content. */
+  /** The amount of erased content. */
   readonly tally: Tally
   /**
-   * When the platform's point-in-time recovery of storage ends; null while it is running. Until then, the owner of the platform's account
-   * could restore the data.
+   * When the platform's point-in-time recovery can no longer restore the data; null while the erasure is running. Until
+   * then, the owner of the platform account could restore the data.
    */
   readonly unrecoverable_after: number | null
 }
@@ -352,12 +358,12 @@ export interface McpConnection {
   readonly connected: boolean
 }
 
-/** `GET /v1/connections` */
+/** The response to `GET /v1/connections`. */
 export interface McpConnectionList {
   readonly connections: readonly McpConnection[]
 }
 
-/** `POST /v1/connections/:server`: the URL at which the user grants access. */
+/** The response to `POST /v1/connections/:server`: the URL at which the user grants access. */
 export interface McpConnectionStart {
   readonly url: string
 }

@@ -1,22 +1,28 @@
-/** import-response.ts: reads the response to an upload of an import, on the client's side. Not part of the page's first view. Pure. */
+/**
+ * import-response.ts: reads the response to an import's upload, for clients. It is not part of the page's initial load.
+ * Pure.
+ */
 
 import type { BadLine } from "./http-body.ts"
 import { isCounts } from "./responses.ts"
 import { createParser, hasShape, isListOf, isNumber, isOptional, isString } from "./shape-check.ts"
 
-/** A line of an import that was skipped. `line` counts within `part`, if the file was sent in parts. */
+/** A line of an import that was skipped. If the file was sent in parts, `line` is counted within `part`. */
 export type SkippedLine = Omit<BadLine, "code">
 
-/** The part of the response to an upload that the page uses. If the file was sent in several parts, a response may omit fields. */
+/**
+ * The fields of the response to an upload that the page uses. If the file was sent in several parts, a response may
+ * omit fields.
+ */
 export interface ImportResponse {
-  /** Absent if the server has already finished. */
+  /** The state of the import. Absent if the server has already finished. */
   readonly state?: string
   readonly records: number
   readonly skipped: number
   readonly bad: readonly SkippedLine[]
   /** Number of imported messages. Absent until the server has finished. */
   readonly messages?: number
-  /** Counts of content that could not be imported as it was, by kind. */
+  /** The amount of content that could not be imported as it was, by kind. */
   readonly kinds?: Readonly<Record<string, number>>
 }
 

@@ -2,7 +2,8 @@
  * message.ts: a message, its parts, and how an event changes it.
  *
  * event → FOLD → store → segments
- * A live turn folds its events; history reads the same parts from the store. `fold` keeps the identity of unchanged parts.
+ * A live turn folds its events; history reads the same parts from the store. `fold` keeps the identity of unchanged
+ * parts.
  */
 
 import { fillCall, UNNAMED_TOOL } from "./calls/call-args.ts"
@@ -29,22 +30,22 @@ export interface ToolCall {
   /** JSON text exactly as the model wrote it. */
   readonly args: string
   readonly status: CallStatus
-  /** Number of the call among the turn's calls of the same tool, from 1. Null unless the channel is `user`. */
+  /** The call's number among the turn's calls of the same tool, from 1. Null unless the channel is `user`. */
   readonly ordinal: number | null
   readonly channel: Channel | null
-  /** The tag that this call cued (`<name>_<ordinal>`), or null. Decided once, at dispatch. */
+  /** The tag that this call cued (`<name>_<ordinal>`), or null. Decided once, when the tool returns. */
   readonly card: string | null
-  /** The output of the tool while it was running. */
+  /** The tool's output while it was running. */
   readonly output: string
   readonly result: string | null
   readonly error: CallError | null
   /** Null if the call needs no approval. */
   readonly approval: Approval | null
-  /** What the call asks the user. Absent unless it waits for the answer. */
+  /** What the call asks the user. Absent unless the call waits for the answer. */
   readonly input?: CallInput
-  /** Size of the whole output if more was received than is stored, otherwise null. */
+  /** The size of the whole output if more was received than is stored, otherwise null. */
   readonly outputSize: TextSize | null
-  /** Shown like any call, but omitted from the context of later turns. */
+  /** Whether the call is omitted from the context of later turns. It is still shown. */
   readonly ephemeral: boolean
   /** Assets that the call stored for the answer, and public media that it names. */
   readonly media: readonly CallMedia[]
@@ -64,26 +65,26 @@ export type Part =
       readonly step: number
       readonly text: string
       readonly open: boolean
-      /** The part was cut off by the end of its turn. A card that was open remains a card. */
+      /** Set if the end of the turn cut the part off. A card that was open remains a card. */
       readonly cut?: true
       readonly grants?: Grants
       readonly times?: PartTimes
     }
   | { readonly type: "tool_call"; readonly step: number; readonly call: ToolCall; readonly times?: PartTimes }
 
-/** The targets that the directives of a part may refer to. Stored with the part, so that its segments depend on nothing else. */
+/** What the directives of a part may refer to. Stored with the part, so that its segments depend on nothing else. */
 export interface Grants {
-  /** Origins of documents that may be framed, in addition to our own. */
+  /** Origins of documents that may be framed, in addition to the deployment's own origin. */
   readonly origins: readonly string[]
   /** Ids of existing messages that the part refers to. */
   readonly replies: readonly string[]
   /** Existing assets that the part refers to. */
   readonly assets: readonly Asset[]
-  /** Ids of existing documents that the part embeds. Undefined if none was looked up, as in text of version 0.1.0. */
+  /** Ids of existing documents that the part embeds. Undefined if none was looked up, as in version 0.1.0. */
   readonly canvases?: readonly string[] | undefined
 }
 
-/** Replaces all messages up to position `upto` in the model's context. The transcript keeps them. */
+/** Replaces all messages up to position `upto` in the model's context. The transcript keeps these messages. */
 export interface Summary {
   readonly text: string
   readonly upto: number
@@ -98,14 +99,14 @@ export interface Message {
   /** The text of a user or agent message, verbatim. Empty on assistant messages; see `deriveContent`. */
   readonly words: string
   readonly parts: readonly Part[]
-  /** Number of the current model call, from 1; 0 before the first. */
+  /** The number of the current model call, counted from 1; 0 before the first call. */
   readonly step: number
   readonly reply_to: string | null
-  /** Files that the user attached, in their order. */
+  /** The files that the user attached, in order. */
   readonly attachments: readonly Asset[]
   /** The click on a card that a user's message represents. */
   readonly action?: CardAction
-  /** The effort that the user chose for a message, on that message and its answers. Never sent to clients. */
+  /** The effort that the user chose, set on the user's message and its answers. Never sent to clients. */
   readonly effort?: Effort
   /** `external`: an external producer's answer. `spoken`: a spoken question, possibly without words. Otherwise `chat`. */
   readonly mode: string
@@ -115,14 +116,14 @@ export interface Message {
   readonly agent: AgentTag | null
   /** `import`: the message comes from an unverified import. */
   readonly origin: "import" | null
-  /** The number of this version, from 1, and the number of versions. */
+  /** The number of this version, counted from 1, and the number of versions. */
   readonly version: number
   readonly versions: number
   /** When the message was accepted, in ISO 8601. */
   readonly timestamp: string
   /** When the answer ended, in ISO 8601. Absent if unknown. */
   readonly endedAt?: string
-  /** The id of the turn in log lines and spans. Absent on imported messages and on messages of version 0.1.0. */
+  /** The turn's id in log lines and spans. Absent on messages that were imported or written by version 0.1.0. */
   readonly trace?: string
   /** The owner's feedback on an answer. Never sent with the message. */
   readonly feedback?: Feedback
@@ -176,12 +177,12 @@ export function isSettled(status: CallStatus): boolean {
   return status === "ok" || status === "failed" || status === "interrupted"
 }
 
-/** Whether a call has a provisional result and its final result arrives later. The turn does not wait for such a call. */
+/** Returns whether a call has a provisional result and awaits its final one. The turn does not wait for such a call. */
 export function isDeferred({ status, result }: Pick<ToolCall, "status" | "result">): boolean {
   return status === "waiting" && result !== null
 }
 
-/** Whether a call waits for the user's answer to its question, not for approval or for its final result. */
+/** Returns whether a call waits for the user's answer to its question, not for approval or for its final result. */
 export function isAsking({ status, approval, result }: Pick<ToolCall, "status" | "approval" | "result">): boolean {
   return status === "waiting" && approval !== "asked" && result === null
 }
@@ -194,8 +195,8 @@ export function createTooLargeResult(call_id: string): Extract<TurnEvent, { type
 }
 
 /**
- * Applies an event to a message. Returns the same object if the event changes nothing, which is the case for any event
- * that no longer fits, such as late text or a second result of a call. Cost: the number of parts plus the delta.
+ * Applies an event to a message. Returns the same object if the event changes nothing, as an event does that no longer
+ * fits, such as late text or a call's second result. Cost: linear in the number of parts and the length of the delta.
  */
 export function fold(message: Message, event: TurnEvent): Message {
   if (isEnded(message.status) && event.type !== "tool_result") return message
@@ -228,7 +229,7 @@ export function fold(message: Message, event: TurnEvent): Message {
   }
 }
 
-/** An empty delta also opens a part: the sanitiser may be holding its first text. */
+/** Appends a delta. Even an empty one opens a part, because the sanitiser may be holding back the first text. */
 function foldDelta(message: Message, type: "text" | "thinking", delta: string): Message {
   const last = message.parts.at(-1)
   if (last !== undefined && last.type === type && last.open) {
@@ -243,7 +244,7 @@ function foldDelta(message: Message, type: "text" | "thinking", delta: string): 
   return { ...closed, parts: [...closed.parts, part] }
 }
 
-/** Only the last part can be open. */
+/** Closes the open part, which can only be the last one. */
 function closeParts(message: Message, ms: number | null = null): Message {
   const last = message.parts.at(-1)
   if (last === undefined || last.type === "tool_call" || !last.open) return message
@@ -257,7 +258,7 @@ function cutParts(message: Message): Message {
   return { ...message, parts: message.parts.with(-1, { ...last, open: false, cut: true }) }
 }
 
-/** The second event of a call changes nothing, except that an external producer may name a call before its arguments. */
+/** Adds a call, or what a second event adds to it: an external producer may report a call before its arguments. */
 function foldToolCall(message: Message, event: Extract<TurnEvent, { type: "tool_call" }>): Message {
   if (findCallIndex(message, event.call_id) >= 0) {
     return changeCall(message, event.call_id, (call) => (call.channel === "external" ? fillCall(call, event) : call))
@@ -267,7 +268,7 @@ function foldToolCall(message: Message, event: Extract<TurnEvent, { type: "tool_
 
 function foldCallStart(message: Message, event: Extract<TurnEvent, { type: "tool_call_start" }>): Message {
   const { channel, ordinal, ephemeral = false } = event
-  // Output is reset because a call that is run again repeats it.
+  // The output is reset, because a call that is run again repeats its output.
   const startCall = (call: ToolCall): ToolCall => {
     return { ...call, status: "running", channel, ordinal, ephemeral, output: "" }
   }
@@ -278,13 +279,13 @@ function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "too
   const { status, result, error, output_size: outputSize = null, media = [] } = event
   const at = findCallIndex(message, event.call_id)
   if (at >= 0) {
-    // An ended answer cannot show further files.
+    // An answer that has ended cannot show any more files.
     const isOver = isEnded(message.status) && media.length > 0
     return changeOpenCall(message, event.call_id, (call) => ({
       ...call,
       status,
       result: isOver && result !== null ? extractResultData({ name: call.name, result, media }) : result,
-      // A tag is resolved when its text is written, so a result that arrives after a later tag cues nothing.
+      // A tag is resolved when its text is written, so a result cues nothing if a later part already has a span tag.
       card: event.card === null || hasSpanAfter(message, at) ? null : event.card,
       error,
       outputSize,
@@ -292,7 +293,7 @@ function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "too
     }))
   }
   if (isEnded(message.status)) return message
-  // A result without a call is shown on its own and cues nothing.
+  // A result without a call is shown as a call of its own and cues nothing.
   return addCall(closeParts(message), { ...createCall(event.call_id, UNNAMED_TOOL, "{}"), status, result, error })
 }
 
@@ -338,7 +339,7 @@ function addCall(message: Message, call: ToolCall): Message {
   return { ...message, parts: [...message.parts, { type: "tool_call", step: message.step, call }] }
 }
 
-/** Newest first: the call that an event is about is nearly always among the last. */
+/** Returns the index of a call's part, or -1. Searches from the end: most events concern one of the last calls. */
 function findCallIndex(message: Message, call_id: string): number {
   for (let i = message.parts.length - 1; i >= 0; i--) {
     const part = message.parts[i]
@@ -347,7 +348,7 @@ function findCallIndex(message: Message, call_id: string): number {
   return -1
 }
 
-/** A decision applies only while approval is pending. */
+/** Applies an approval event. A decision counts only while the approval is pending. */
 function approveCall(call: ToolCall, approval: Approval): ToolCall {
   if (approval === "asked")
     return call.status === "queued" && call.approval === null ? { ...call, status: "waiting", approval } : call
@@ -357,21 +358,21 @@ function approveCall(call: ToolCall, approval: Approval): ToolCall {
   return { ...call, status: "failed", approval, error, result: JSON.stringify({ error: error.message }) }
 }
 
-/** A running call asks, a waiting one asks its next question, and an answered one runs again. */
+/** Sets what a call asks the user. A running or asking call may ask; an answered call runs again. */
 function changeInput(call: ToolCall, input: CallInput | null): ToolCall {
   if (input !== null) return call.status === "running" || isAsking(call) ? { ...call, status: "waiting", input } : call
   const { input: _answered, ...rest } = call
   return isAsking(call) ? { ...rest, status: "queued" } : call
 }
 
-/** A message is `waiting` while a call waits for the user or another agent, and no other call is active. */
+/** Sets the status to `waiting` while a call waits for the user or another agent and no other call is active. */
 function settleStatus(message: Message): Message {
   if (isEnded(message.status)) return message
   const status = isBlocked(message) ? "waiting" : "running"
   return message.status === status ? message : { ...message, status }
 }
 
-/** Runs for every event of a call, so it creates no lists. */
+/** Returns whether the message is `waiting`. Runs for every event of a call, so it creates no lists. */
 function isBlocked({ parts }: Message): boolean {
   let hasWaiting = false
   for (const part of parts) {
@@ -383,7 +384,7 @@ function isBlocked({ parts }: Message): boolean {
   return hasWaiting
 }
 
-/** Changes a call unless it is settled. */
+/** Changes a call unless the call is settled. */
 function changeOpenCall(message: Message, call_id: string, change: (call: ToolCall) => ToolCall): Message {
   return changeCall(message, call_id, (call) => (isSettled(call.status) ? call : change(call)))
 }

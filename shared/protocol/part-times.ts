@@ -2,17 +2,17 @@
  * part-times.ts: the times at which the parts of a message began and ended, for exports.
  *
  * (message before, message after, event, time) → TIMES → message
- * Times are stored with the parts and never sent to a client. A part of an older version has none. Pure.
+ * Times are stored with the parts and never sent to a client. Parts written by an older version have none. Pure.
  */
 
 import type { TurnEvent } from "./event.ts"
 import { fold, isSettled, type Message, type Part } from "./message.ts"
 
-/** Times of a part in ISO 8601, in UTC with milliseconds, so that they sort as text. */
+/** The times of a part, in ISO 8601 and UTC with milliseconds, so that they sort as text. */
 export interface PartTimes {
-  /** Its first event: the first delta, or the request of the call. */
+  /** The time of the part's first event: the first delta, or the request for the call. */
   readonly begin: string
-  /** The end of the text, or the result of the call. */
+  /** When the text ended or the call's result arrived. */
   readonly end?: string
   /** When the user was asked to approve the call, and when the user decided. */
   readonly asked?: string
@@ -21,7 +21,10 @@ export interface PartTimes {
   readonly started?: string
 }
 
-/** Like `fold`, with the time of the event in ISO 8601. If it is undefined, the changed parts get no times. */
+/**
+ * Applies an event as `fold` does, and stores the event's time (`at`, in ISO 8601) with the changed parts. If `at` is
+ * undefined, they get no times.
+ */
 export function foldAt(message: Message, event: TurnEvent, at: string | undefined): Message {
   const folded = fold(message, event)
   return at === undefined ? folded : stampTimes(message, folded, event, at)
@@ -30,11 +33,11 @@ export function foldAt(message: Message, event: TurnEvent, at: string | undefine
 /**
  * Adds the time of an event to the parts that it changed.
  *
- * Cost: nothing for continued text; the number of parts for a call's event and for the end.
+ * Cost: constant for continued text; linear in the number of parts for a call's event and for the end.
  */
 function stampTimes(before: Message, after: Message, event: TurnEvent, at: string): Message {
   if (after === before || isContinued(before, after, event)) return after
-  // An event of a call, and the end, may change any part. Any other event changes only the last parts.
+  // A call's event and the end may change any part. Any other event changes only the last parts.
   const changesAny = "call_id" in event || event.type === "end"
   let { parts } = after
   for (let i = parts.length - 1; i >= 0; i -= 1) {
@@ -55,7 +58,7 @@ function isContinued(before: Message, after: Message, { type }: TurnEvent): bool
 
 function stampPart(before: Part | undefined, after: Part, event: TurnEvent, at: string): Part {
   const times = before === undefined ? { begin: at } : before.times
-  // A part of an older version stays without times.
+  // A part written by an older version gets no times.
   if (times === undefined) return after
   if (after.type !== "tool_call") {
     const hasEnded = !after.open && (before === undefined || (before.type !== "tool_call" && before.open))

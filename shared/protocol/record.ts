@@ -24,24 +24,27 @@ import { isJsonObject } from "../json.ts"
 import { type Fault, fail, type Result, succeed } from "../fault.ts"
 import { MAX_RECORD_POS, MAX_RECORD_STEP } from "../limits.ts"
 
-/** Fields that any record may have. Other systems omit most of them. */
+/** Fields that any record may have. Records from other systems lack most of them. */
 const commonFields = {
   /** ISO 8601. */
   timestamp: v.optional(v.string()),
   sessionId: v.optional(v.string()),
-  /** Id of the exchange: a question and all answers to it. */
+  /** The id of the exchange: a question and all answers to it. */
   turnId: v.optional(v.string()),
-  /** Id of the message that the record belongs to. */
+  /** The id of the message that the record belongs to. */
   responseId: v.optional(v.string()),
-  /** Number of the model call within the turn, from 1. */
+  /** The number of the model call within the turn, counted from 1. */
   step: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_RECORD_STEP))),
-  /** Number of the record within its response, from 1. A producer can resend records after a lost connection; none is applied twice. */
+  /**
+   * The number of the record within its response, counted from 1. After a lost connection, a producer can resend
+   * records; no record is applied twice.
+   */
   n: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
 }
 
 const ASSET_FIELDS = new Set(Object.keys(assetSchema.entries))
 
-/** Keeps the order of the fields, so that the asset of an imported message is exported as the same bytes. */
+/** Keeps the order of the fields, so that an imported message's asset is exported as the same bytes. */
 const recordAssetSchema = v.pipe(
   v.custom<Asset>((value) => v.is(assetSchema, value)),
   v.transform((asset) => {
@@ -51,16 +54,16 @@ const recordAssetSchema = v.pipe(
 
 const positionSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(MAX_RECORD_POS))
 
-/** Position in the message tree. A position never changes, and versions of a message have the same parent. */
+/** The position in the message tree. A position never changes, and all versions of a message have the same parent. */
 const placementFields = {
   pos: v.optional(positionSchema),
   parent: v.optional(v.nullable(positionSchema)),
   version: v.optional(positionSchema),
-  /** The end of the path below this message when the user switched to another version. */
+  /** The end of the path below this message at the time when the user switched to another version. */
   tip: v.optional(positionSchema),
 }
 
-/** The agent that sent a message. Records of other systems give the agent's id and its session's id. */
+/** The agent that sent a message. Records from other systems contain the ids of the agent and of its session. */
 const senderFields = {
   from: v.optional(v.string()),
   fromAgentId: v.optional(v.string()),
@@ -70,20 +73,20 @@ const senderFields = {
 
 /** The other agent, and the exchange with it. */
 const agentFields = {
-  /** The message came from an unverified import. A seal on the export does not verify it. */
+  /** Set if the message came from an unverified import. A seal on the export does not make the message verified. */
   origin: v.optional(v.literal("import")),
   ...senderFields,
   to: v.optional(v.string()),
 }
 
-/** `audio`: spoken. A spoken message may have no text. */
+/** `audio` means spoken. A spoken message may have no text. */
 const modalityFields = {
   modality: v.optional(v.picklist(["text", "audio", "both"])),
-  /** Id of the recording in the system that wrote the record. */
+  /** The id of the recording in the system that wrote the record. */
   audioItemId: v.optional(v.string()),
 }
 
-/** Arguments as JSON text, or as the JSON value itself. */
+/** The arguments, as JSON text or as a JSON value. */
 const argumentsSchema = v.optional(
   v.pipe(
     v.unknown(),
@@ -91,7 +94,7 @@ const argumentsSchema = v.optional(
   ),
 )
 
-/** Systems write the arguments of a call into either field. Read them with `readCallArguments`. */
+/** Other systems write a call's arguments into either field. Use `readCallArguments` to read the arguments. */
 const callArgumentFields = { arguments: argumentsSchema, argsJson: argumentsSchema }
 
 const grantsSchema = v.object({
@@ -110,7 +113,7 @@ const recordSchema = v.variant("type", [
     ...placementFields,
     ...senderFields,
     ...modalityFields,
-    /** Id of the message, if there is no `responseId`. */
+    /** The id of the message, if there is no `responseId`. */
     messageId: v.optional(v.string()),
     text: v.optional(v.string()),
     replyTo: v.optional(v.string()),
@@ -120,36 +123,42 @@ const recordSchema = v.variant("type", [
       v.object({ callId: v.string(), name: v.pipe(v.string(), v.regex(CARD_NAME)), item: v.optional(itemSchema) }),
     ),
   }),
-  /** Metadata of a file of session `sessionId`. It precedes the first message that uses it. The bytes are not exported. */
+  /**
+   * The metadata of a file in session `sessionId`. This record precedes the first message that uses the file. The
+   * file's content is not exported.
+   */
   v.object({ type: v.literal("asset"), ...commonFields, asset: recordAssetSchema }),
-  /** State of an answer. `text` is the full answer. Only the part that was not already streamed is used. */
+  /** The state of an answer. `text` is the full answer, of which only the part that was not streamed is used. */
   v.object({
     type: v.literal("assistant_message"),
     ...commonFields,
     ...placementFields,
     ...modalityFields,
     text: v.optional(v.string()),
-    /** All thinking of the answer. Only the part that was not already streamed is used. */
+    /** All thinking of the answer, of which only the part that was not streamed is used. */
     thinkingText: v.optional(v.string()),
-    /** The answer was stopped before it was complete. `status` takes precedence. */
+    /** Whether the answer was stopped before it was complete. `status` takes precedence. */
     interrupted: v.optional(v.boolean()),
-    /** Milliseconds after which a spoken answer was stopped. */
+    /** The number of milliseconds after which a spoken answer was stopped. */
     audioTruncatedAtMs: v.optional(v.number()),
     status: v.optional(statusSchema),
-    /** When the answer began. `timestamp` is its end. */
+    /** When the answer began. `timestamp` is when it ended. */
     started: v.optional(v.string()),
     reason: v.optional(v.nullable(v.string())),
     metrics: v.optional(v.nullable(metricsSchema)),
     summary: v.optional(v.object({ text: v.string(), upto: v.number() })),
     replyTo: v.optional(v.string()),
-    /** The answer came from an external producer. */
+    /** Set if the answer came from an external producer. */
     mode: v.optional(v.literal("external")),
     /** The owner's feedback on the answer. */
     feedback: v.optional(feedbackSchema),
     ...agentFields,
   }),
   v.object({ type: v.literal("text_delta"), ...commonFields, delta: v.string() }),
-  /** The text is complete. `text`: the text of the part or of the whole response. `cut`: the end of the turn cut it off. */
+  /**
+   * The text is complete. `text`: the text of the part or of the whole response. `cut`: the end of the turn cut the
+   * text off.
+   */
   v.object({
     type: v.literal("text_done"),
     ...commonFields,
@@ -191,12 +200,12 @@ const recordSchema = v.variant("type", [
     callId: v.string(),
     toolName: v.optional(v.string()),
     ok: v.boolean(),
-    /** Data: text, or any JSON value. */
+    /** The result's data: text, or any JSON value. */
     result: v.optional(v.unknown()),
     error: v.optional(v.object({ code: v.string(), message: v.string() })),
     card: v.optional(v.nullable(v.string())),
     outputSize: v.optional(sizeSchema),
-    /** The result is provisional; the final one had not arrived. */
+    /** Whether the result is provisional, because the final one had not arrived. */
     waiting: v.optional(v.boolean()),
     /** Assets that the call stored for the answer. */
     media: v.optional(v.array(v.union([recordAssetSchema, callMediaSchema]))),
@@ -204,7 +213,7 @@ const recordSchema = v.variant("type", [
   v.object({ type: v.literal("output_cancelled"), ...commonFields }),
   /** A question from another agent. */
   v.object({ type: v.literal("agent_message"), ...commonFields, ...placementFields, text: v.string(), ...agentFields }),
-  /** The answer of another agent to an asynchronous question. */
+  /** Another agent's answer to an asynchronous question. */
   v.object({
     type: v.literal("agent_callback"),
     ...commonFields,
@@ -213,7 +222,7 @@ const recordSchema = v.variant("type", [
     callId: v.optional(v.string()),
     ...agentFields,
   }),
-  /** The last line of an export: the end of the active path, and the seal over all lines before it. */
+  /** The last line of an export: the end of the active path, and the seal over all preceding lines. */
   v.object({
     type: v.literal("signature"),
     ...commonFields,

@@ -1,8 +1,8 @@
 /**
- * responses.ts: reads the bodies of HTTP responses on the client's side.
+ * responses.ts: reads the bodies of HTTP responses, for clients.
  *
  * Each parser takes the parsed JSON and returns the typed body, or null if a field has the wrong type. The parsers use
- * plain checks instead of schemas, because valibot would make the page's first view larger than its budget. Pure.
+ * plain checks instead of schemas, because with valibot, the page's initial load would exceed its size budget. Pure.
  */
 
 import type { FaultFields } from "../fault.ts"
@@ -33,7 +33,7 @@ const isSession = hasShape<SessionSummary>({
 
 export const parseTokenResponse = createParser<{ readonly token: string }>({ token: isString })
 
-/** `next` is absent in the response of a server that sends the whole list. */
+/** `next` is absent if the server sends the whole list. */
 export const parseSessionList = createParser<Pick<SessionPage, "sessions"> & Partial<SessionPage>>({
   sessions: isListOf(isSession),
   next: isOptional((value) => value === null || isString(value)),
@@ -71,7 +71,7 @@ export const parsePageSettings = createParser<PageSettings>({
 
 export type ImportCounts = Pick<ImportProgress, "state" | "records" | "folded" | "messages" | "kinds">
 
-/** Whether a value is an object whose fields are all numbers. */
+/** Returns whether a value is an object whose fields are all numbers. */
 export function isCounts(value: unknown): boolean {
   return isJsonObject(value) && Object.values(value).every(isNumber)
 }
@@ -84,7 +84,7 @@ export const parseImportProgress = createParser<ImportCounts>({
   kinds: isOptional(isCounts),
 })
 
-/** The body of an error. Its values aren't checked. */
+/** The body of an error response. The field values aren't checked. */
 export interface Refusal {
   readonly code: string | null
   readonly text: string | null

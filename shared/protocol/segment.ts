@@ -2,7 +2,8 @@
  * segment.ts: the types of segments (the units that the page renders) and of ops (changes to a list of segments).
  *
  * message → SEGMENTS, OPS → frame → client
- * Part of the wire: a changed shape needs a new PROTOCOL_VERSION. A test compares a hash of these types (SPEC WS11).
+ * Part of the wire format: a change to a shape needs a new PROTOCOL_VERSION. A test compares a hash of these types
+ * (SPEC WS11).
  */
 
 import type { Json } from "../json.ts"
@@ -21,7 +22,10 @@ export type Segment =
       readonly payload: Json
       readonly synthesis: string
       readonly call_id?: string
-      /** The version of the tenant's card that shows the payload (`hits@<revision>`). Absent: the page's own card. */
+      /**
+       * The version of the card that shows the payload (`hits@<revision>`). Absent if a built-in card of the page shows
+       * it.
+       */
       readonly view?: string
     }
   | { readonly type: "thinking"; readonly content: string; readonly ms?: number }
@@ -34,15 +38,18 @@ export type Segment =
       readonly output?: string
       readonly result?: string
       readonly error?: CallError
-      /** Present if the call needs approval. With status `waiting`, `asked` means that the user has to decide. */
+      /** Present if the call needs approval. With the status `waiting`, `asked` means that the user must decide. */
       readonly approval?: Approval
-      /** What the call asks the user. Present while it waits for the answer. */
+      /** What the call asks the user. Present while the call waits for the answer. */
       readonly input?: CallInput
       readonly truncated?: TextSize
       /** The URL of the MCP App that shows the result, as in a `canvas` segment. */
       readonly app?: string
     }
-  /** A framed document: a canvas of this deployment, or a page of an origin that the tenant allows. Height in CSS pixels. */
+  /**
+   * A framed document: a canvas of this deployment, or a page from an origin that the tenant allows. The height is in
+   * CSS pixels.
+   */
   | {
       readonly type: "canvas"
       readonly preview: {
@@ -55,26 +62,29 @@ export type Segment =
         readonly preferredHeight?: number
       }
     }
-  /** The URL is a public https URL or `/media/<id>`, never a signed one. `voice` marks audio that is a voice note. Stored images have their size. */
+  /**
+   * The URL is a public https URL or `/media/<id>`, never a signed URL. `voice` marks audio that is a voice note.
+   * Stored images have a width and a height.
+   */
   | ({
       readonly type: "media"
       readonly url: string
       readonly kind: "image" | "audio" | "video" | "file"
       readonly label: string
       readonly mime_type?: string
-      /** Bytes. */
+      /** In bytes. */
       readonly size?: number
       readonly voice?: true
     } & { readonly [pixels in "width" | "height"]?: number })
-  /** A page that a tool's result names. The quote is a passage of it. The URL is a public https URL. */
+  /** A page that a tool's result names. The quote is a passage from that page. The URL is a public https URL. */
   | { readonly type: "source"; readonly url: string; readonly title: string; readonly quote?: string }
   /** A message from another agent. */
   | ({ readonly type: "agent"; readonly content: string } & AgentTag)
 
-/** Fields of a tool segment that may change after it was opened. */
+/** The fields of a tool segment that may change after the segment was opened. */
 export type ToolFields = Partial<Omit<Extract<Segment, { type: "tool" }>, "type" | "call_id">>
 
-/** Fields that a `set` op merges into a tool, thinking or audio segment. Null removes a field. */
+/** The fields that a `set` op merges into a tool, thinking or audio segment. Null removes a field. */
 export type SetFields =
   | { readonly [K in keyof ToolFields]: ToolFields[K] | null }
   | { readonly ms: number }
@@ -100,7 +110,7 @@ export type Op =
       readonly metrics: Metrics | null
     }
 
-/** Returns the text of a segment that `text` ops append to. Empty for segments without one. */
+/** Returns the text of a segment to which `text` ops append; empty for a segment without such text. */
 export function readSegmentText(segment: Segment): string {
   switch (segment.type) {
     case "text":

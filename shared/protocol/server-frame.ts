@@ -2,7 +2,7 @@
  * server-frame.ts: the frames that the server sends over the WebSocket, the message in them, and their parser.
  *
  * worker/socket → SERVER FRAME → client/net
- * A changed shape needs a new PROTOCOL_VERSION (SPEC WS11).
+ * A change to a frame's shape needs a new PROTOCOL_VERSION (SPEC WS11).
  */
 
 import { type Check, hasShape, isListOf, isNumber, isOptional, isString } from "./shape-check.ts"
@@ -32,12 +32,14 @@ export interface WireMessage {
   readonly summary?: string
   /** Set on a message from another agent, and on the answer to it. */
   readonly agent?: AgentTag
-  /** The message comes from an unverified import, and its cards are marked as such. */
+  /** Set if the message comes from an unverified import. Its cards are marked accordingly. */
   readonly origin?: "import"
-  /** Set if the message has several versions: the number of this one, from 1, and their count. */
+  /**
+   * Set if the message has several versions: the number of this version, counted from 1, and the number of versions.
+   */
   readonly version?: number
   readonly versions?: number
-  /** On an answer: the id of its turn in the server's log. */
+  /** Set on an answer: the id of its turn in the server's log. */
   readonly trace?: string
   readonly timestamp: string
 }
@@ -46,21 +48,30 @@ export type MessageFrame = {
   readonly type: "message"
   readonly seq: number
   readonly prev: number
-  /** Set on the header of a message over MAX_SERVER_FRAME_BYTES: the number of ops frames with the same seq that carry its segments. */
+  /**
+   * Set on the header of a message over MAX_SERVER_FRAME_BYTES: the number of ops frames with the same seq that contain
+   * the message's segments.
+   */
   readonly pieces?: number
 } & WireMessage
 
 export interface OpsFrame {
   readonly type: "ops"
   readonly seq: number
-  /** The seq that this socket was last sent, or resumed from. The client compares it to detect a gap. */
+  /**
+   * The seq of the previous frame on this socket, or the one it resumed from. By comparing it, the client detects a
+   * gap.
+   */
   readonly prev: number
-  /** Id of the message that changes. */
+  /** The id of the message that changes. */
   readonly message: string
   readonly ops: readonly Op[]
-  /** Number of this fragment, from 1, if the frame was split. The client has reached `seq` with the last fragment. */
+  /**
+   * If the frame was split: the number of this fragment, counted from 1. The client has reached `seq` with the last
+   * fragment.
+   */
   readonly piece?: number
-  /** Number of fragments. Also set on a large ops frame that is split without a header. */
+  /** The number of fragments. Also set on a large ops frame that is split without a header. */
   readonly pieces?: number
 }
 
@@ -69,7 +80,7 @@ export interface HelloFrame {
   readonly protocol: number
   readonly epoch: string
   readonly seq: number
-  /** The session's agent. Absent: the general agent. */
+  /** The session's agent. Absent if it is the general agent. */
   readonly agent?: string | undefined
 }
 
@@ -84,15 +95,18 @@ export type ServerFrame =
       readonly text: string
       readonly id?: string
       readonly trace?: string
-      /** The values in the text. */
+      /** The values that the error text contains. */
       readonly fields?: FaultFields | undefined
-      /** For `budget_exhausted`: the exhausted budget and its scope, and when it resets, in milliseconds since 1970, if it resets at a set time. */
+      /**
+       * For `budget_exhausted`: the exhausted budget, its scope and, if it resets at a set time, that time in
+       * milliseconds since 1970.
+       */
       readonly budget?: BudgetName
       readonly scope?: BudgetScope
       readonly resets?: number
     }
 
-/** The exact bytes of a ping and its answer. The platform answers a ping without waking the object. */
+/** The exact bytes of a ping and of the reply. The platform answers a ping without waking the object. */
 export const PING_FRAME = '{"type":"ping"}'
 export const PONG_FRAME = '{"type":"pong"}'
 
@@ -107,7 +121,7 @@ const messageFields = {
   segments: isListOf(hasShape<{ type: string }>({ type: isString })),
 }
 
-/** Whether a value has the fields of a message that the page needs to place and render it. */
+/** Checks that a value has the fields that the page needs to place and render a message. */
 export const isMessageShape = hasShape<Pick<WireMessage, keyof typeof messageFields>>(messageFields)
 
 const FRAME_CHECKS: { readonly [T in ServerFrame["type"]]: Check } = {
@@ -138,7 +152,7 @@ const FRAME_CHECKS: { readonly [T in ServerFrame["type"]]: Check } = {
   }),
 }
 
-/** Deepest level of a server frame: a card's payload and the levels around it. */
+/** Maximum depth of a server frame: a card's payload and the levels around it. */
 const MAX_FRAME_DEPTH = MAX_JSON_DEPTH + 8
 
 /** Parses one server frame. Returns null for a malformed frame and for a frame of an unknown type. */

@@ -19,7 +19,7 @@ export function isOptional(check: Check): Check {
   return (value) => value === undefined || check(value)
 }
 
-/** Returns an object in which each field of T passes its check. Unknown fields are ignored. */
+/** Creates a check for objects in which each field of T passes its own check. Unknown fields are ignored. */
 export function hasShape<T>(checks: { readonly [K in keyof T]-?: Check }): Check {
   const entries = Object.entries<Check>(checks)
   return (value) => {

@@ -3,7 +3,8 @@
  */
 
 /**
- * The reason why a sign-in failed. `/auth/callback` and `/auth/login` redirect to `/#/signin-error/<code>`; the page shows a text for it.
+ * The reasons why a sign-in can fail. `/auth/callback` and `/auth/login` redirect to `/#/signin-error/<code>`, and the
+ * page shows a text for the code.
  *
  * - `consent_denied`: the user declined at the provider.
  * - `state_invalid`: the sign-in was not begun in this browser, took too long, or was already completed.
@@ -12,10 +13,10 @@
  * - `provider_failed`: the provider refused the request or responded with an error.
  * - `identity_invalid`: the identity that the provider returned could not be verified.
  * - `clock_skewed`: the clocks of provider and server differ too much.
- * - `user_suspended`: the user may not sign in.
+ * - `user_suspended`: the user must not sign in.
  * - `user_erased`: the user's account and data were deleted.
  * - `attempts_limited`: too many sign-ins from this IP address have failed.
- * - `internal`: a fault of this server.
+ * - `internal`: this server failed.
  */
 export const SIGN_IN_ERRORS = [
   "consent_denied",
@@ -33,18 +34,18 @@ export const SIGN_IN_ERRORS = [
 
 export type SignInError = (typeof SIGN_IN_ERRORS)[number]
 
-/** The URL of the page that shows a sign-in error. */
+/** The start of the URL at which the page shows a sign-in error. */
 export const SIGN_IN_ERROR_PATH = "/#/signin-error/"
 
-/** The response to `POST /auth/logout` if the user should sign out at the provider too. */
+/** The response to `POST /auth/logout` if the user should also sign out at the provider. */
 export interface SignedOut {
-  /** An https URL of the provider. */
+  /** The https URL at the provider where the user signs out. */
   readonly location: string
 }
 
-/** `GET /auth/providers`. */
+/** The response to `GET /auth/providers`. */
 export interface SignInProviders {
-  /** The tenant of this host; null if it has none. */
+  /** The tenant of this host; null if the host has none. */
   readonly tenant: string | null
   readonly providers: readonly SignInProvider[]
 }
@@ -56,10 +57,10 @@ export interface SignInProvider {
   readonly label: string
 }
 
-/** `POST /auth/token`: a token of scope `user`. */
+/** The response to `POST /auth/token`: a token with the scope `user`. */
 export interface PageToken {
   readonly token: string
-  /** Seconds since 1970. */
+  /** When the token expires, in seconds since 1970. */
   readonly expires: number
   readonly tenant: string
   readonly user: { readonly id: string; readonly name: string | null; readonly role: string }

@@ -1,9 +1,10 @@
 /**
- * clean-writer.ts: writes sanitised text: copies, replaces or removes ranges of the source.
+ * clean-writer.ts: writes sanitised text by copying, replacing or removing ranges of the source.
  *
  * clean → CLEAN WRITER → event
- * It tracks the current output line, and inserts a word joiner where removing text would create new syntax. So sanitising
- * the output again changes nothing (SPEC CL9), and it opens no fence that the source did not (SPEC CL10).
+ * The writer tracks the current output line, and inserts a word joiner where removing text would create new syntax. As
+ * a result, sanitising the output again changes nothing (SPEC CL9), and the output opens no fence that the source did
+ * not open (SPEC CL10).
  */
 
 import { createLineState, enterFence, skipFence, trackText, type LineState } from "../text/fence.ts"
@@ -14,20 +15,23 @@ export const WORD_JOINER = "\u2060"
 
 export interface CleanWriterState {
   readonly line: LineState
-  /** The last code unit of the output. Empty if it cannot combine with what follows, like the second `\` of `\\`. */
+  /**
+   * The last code unit of the output. Empty if that code unit cannot combine with what follows, such as the second `\`
+   * of `\\`.
+   */
   readonly last: string
-  /** Text was removed after `last`. */
+  /** Whether text was removed after `last`. */
   readonly dropped: boolean
-  /** Text was removed in the head of the current output line. */
+  /** Whether text was removed in the head of the current output line. */
   readonly dirtyHead: boolean
-  /** A tag that separated words was removed after `last`. Undefined in states of version 0.1.0. */
+  /** Whether a tag that separated words was removed after `last`. Undefined in states written by version 0.1.0. */
   readonly broken?: boolean
   /**
-   * Indentation of the current output line, outside fences: columns of whitespace so far or, once other text follows,
-   * NOT_INDENTED or INDENTED. Undefined in states of version 0.1.0.
+   * The indentation of the current output line, outside fences: the columns of whitespace so far or, once other text
+   * follows, NOT_INDENTED or INDENTED. Undefined in states written by version 0.1.0.
    */
   readonly indent?: number
-  /** A fence ended because this line has too few `>`, and only those were written so far. */
+  /** Whether a fence ended because the current line has too few `>` and nothing else has been written on this line. */
   readonly bareLine: boolean
 }
 
@@ -40,7 +44,7 @@ export class CleanWriter {
   #indent: number
   #dirtyHead: boolean
   #bareLine: boolean
-  /** The source. `[#from, #to)` of it is to be copied to `#out`. The line is tracked up to `#trackedTo`. */
+  /** The source. Its range `[#from, #to)` is yet to be copied to `#out`. The line is tracked up to `#trackedTo`. */
   #source = ""
   #from = 0
   #to = 0
@@ -62,7 +66,7 @@ export class CleanWriter {
     return { line: { ...this.#line }, last, dropped, broken, indent, dirtyHead, bareLine }
   }
 
-  /** Sets the text that the following calls refer to. */
+  /** Sets the source that subsequent calls refer to. */
   setSource(source: string): void {
     this.#source = source
     this.#from = this.#to = this.#trackedTo = 0
@@ -80,24 +84,24 @@ export class CleanWriter {
     return this.#line.fence !== null
   }
 
-  /** Whether the output ends in the head of a line. */
+  /** Returns whether the output ends in the head of a line. */
   isAtLineHead(): boolean {
     this.#trackLine()
     return this.#line.place === "head"
   }
 
-  /** Whether the output ends in a line that is indented like code. */
+  /** Returns whether the output ends in a line that is indented like code. */
   isInIndentedLine(): boolean {
     this.#trackLine()
     return this.#indent === INDENTED || this.#indent >= CODE_INDENT
   }
 
-  /** Whether the output ends in the head of a line only because text was removed. */
+  /** Returns whether the output ends in the head of a line only because text was removed there. */
   isAtDirtyHead(): boolean {
     return this.isAtLineHead() && this.#dirtyHead
   }
 
-  /** Copies `[from, to)` of the source. */
+  /** Copies the range `[from, to)` of the source. */
   copyRange(from: number, to: number): number {
     if (this.#dropped) this.#write(this.#getSeparator(this.#source.charAt(from)))
     if (this.#from === this.#to) this.#from = this.#trackedTo = from
@@ -106,13 +110,16 @@ export class CleanWriter {
     return to
   }
 
-  /** Writes `text` instead of the source up to `to`. */
+  /** Writes `text` in place of the source up to `to`. */
   replaceTo(text: string, to: number): number {
     this.#write(this.#dropped ? this.#getSeparator(text.charAt(0)) + text : text)
     return to
   }
 
-  /** Returns what to insert where text was removed: a joiner between parts of syntax, a space between words. */
+  /**
+   * Returns what to insert where text was removed: a word joiner if the text around it would form syntax, a space
+   * between words.
+   */
   #getSeparator(next: string): string {
     if (isUnsafeJoin(this.#last, next)) return WORD_JOINER
     return this.#broken && isWordUnit(this.#last) && isWordUnit(next) ? " " : ""
@@ -124,11 +131,11 @@ export class CleanWriter {
   }
 
   /**
-   * Removes the source up to `to`. `isRemoved` is false if a replacement will be written. `isBreak` is true if the removed
-   * text separated words.
+   * Removes the source up to `to`. `isRemoved` is false if a replacement will be written. `isBreak` is true if the
+   * removed text separated words.
    */
   dropTo(to: number, isRemoved = true, isBreak = false): number {
-    // In the output, the fence must end at this line too.
+    // The fence must also end at this line in the output.
     if (isRemoved && this.#bareLine) this.#write(WORD_JOINER)
     this.#flush()
     this.#dropped = true
@@ -137,7 +144,7 @@ export class CleanWriter {
     return to
   }
 
-  /** Copies the run that opens a fence. */
+  /** Copies the run of characters that opens a fence. */
   enterFence(at: number, end: number): number {
     this.#trackLine()
     enterFence(this.#line, this.#source.charAt(at), end - at)
@@ -195,7 +202,9 @@ export class CleanWriter {
 
 const NOT_INDENTED = -1
 const INDENTED = -2
-/** Columns of whitespace that make a line code in Markdown. A tab counts as that many. */
+/**
+ * The number of columns of whitespace that make a line code in Markdown. A tab also counts as this number of columns.
+ */
 const CODE_INDENT = 4
 
 function trackIndent(before: number, text: string): number {

@@ -2,9 +2,9 @@
  * clean.ts: sanitises model text. The result is Markdown that is safe to store and to show.
  *
  * model → CLEAN → event → fold
- * Every text and thinking delta passes through it before it is stored. Code is unchanged. Of HTML, only formatting tags
- * without attributes and `<span id='tool_n'>` remain; text that only looks like HTML stays readable. The result does not
- * depend on how the text was split into chunks, and sanitising it again changes nothing (SPEC CL9).
+ * Every text and thinking delta is sanitised before it is stored. Code is unchanged. The only HTML that remains is
+ * formatting tags without attributes and `<span id='tool_n'>`; text that only looks like HTML stays readable. The
+ * result does not depend on how the text was split into chunks, and sanitising it again changes nothing (SPEC CL9).
  */
 
 import { InlineCodeFinder, LineFinder, splitCode } from "../text/code-tracker.ts"
@@ -14,31 +14,31 @@ import { matchFence, isFenceLine, findRunEnd, TEXT, WAIT } from "../text/fence.t
 import { WORD_JOINER, CleanWriter, type CleanWriterState } from "./clean-writer.ts"
 import { isControl, isConstructStart, normalizeText, PUNCTUATION, findSpecial } from "../text/characters.ts"
 
-/** State from which a new cleaner can continue, even inside a tag. Plain JSON of at most a few KB. */
+/** The state from which a new cleaner can continue, even inside a tag. It is plain JSON of at most a few KB. */
 export interface CleanState {
-  /** A final CR or high surrogate, which may be half of a pair. */
+  /** A CR or a high surrogate at the end of the text, which may be the first half of a pair. */
   readonly carry: string
   /** Text that can't be sanitised yet. */
   readonly held: string
-  /** 0 outside a span with a tag id; inside, 1 plus the number of open spans without one. */
+  /** 0 outside a span with a tag id; inside one, 1 plus the number of open spans without a tag id. */
   readonly spans: number
-  /** Index in `held` at which the paragraph of an unclosed run of backticks ends, or -1. */
+  /** The index in `held` at which the paragraph of an unclosed run of backticks ends, or -1. */
   readonly openTo: number
-  /** The text continues a run of backticks that is too long to be code. */
+  /** Whether the text continues a run of backticks that is too long to be code. */
   readonly inRun: boolean
   readonly outlet: CleanWriterState
 }
 
 export interface Cleaner {
   push(text: string): string
-  /** Ends the text and returns the rest of it. */
+  /** Ends the text and returns the rest of the sanitised text. */
   end(): string
   save(): CleanState
 }
 
 /**
- * Creates a cleaner for growing text. Each `push` returns sanitised text, which may be shorter than the input: at most
- * a few MAX_PENDING_CHARS are buffered. Malformed HTML becomes text. Cost: one pass, even for hostile text. SPEC CL1–CL10.
+ * Creates a cleaner for growing text. Each `push` returns sanitised text. Part of the input may be buffered, at most a
+ * few MAX_PENDING_CHARS. Malformed HTML becomes text. Cost: one pass, even for hostile text. SPEC CL1–CL10.
  */
 export function createCleaner(saved?: CleanState): Cleaner {
   const chunkCleaner = new ChunkCleaner(saved)
@@ -65,8 +65,8 @@ export function clean(text: string): string {
 }
 
 /**
- * Reverts `&lt;` outside code, so that the text reads as it was written. For model input and plain text (`plainText`): the
- * result must never be stored, or rendered as Markdown or HTML.
+ * Converts `&lt;` outside code back to `<`, so that the text reads as it was written. This is for model input and plain
+ * text (`plainText`): the result must never be stored, or rendered as Markdown or HTML.
  */
 export function cleanToModel(text: string): string {
   if (!text.includes("&lt;")) return text
@@ -77,7 +77,10 @@ export function cleanToModel(text: string): string {
 
 const SPLIT_UNIT = /[\r\ud800-\udbff]$/
 
-/** Characters that can resolve held text. In order: an HTML construct, a run at the end of the text, inline code. */
+/**
+ * The characters that can decide what held text is: an HTML construct, a run at the end of the text, or inline code, in
+ * this order.
+ */
 const TAG_TRIGGER = /[\s<>`~"'=/]/
 const RUN_TRIGGER = /[^`]/
 const INLINE_CODE_TRIGGER = /[\s`]/
@@ -90,19 +93,22 @@ function selectTrigger(held: string): RegExp {
 class ChunkCleaner {
   /** Text that can't be sanitised yet. */
   #text: string
-  /** Further chunks, which cannot decide anything because `#trigger` does not match them. */
+  /** Further chunks, which cannot decide anything because `#trigger` does not match any of them. */
   #deferred: string[] = []
   #deferredLength = 0
   #trigger: RegExp
   readonly #writer: CleanWriter
-  /** 0 outside a span with a tag id; inside, 1 plus the number of open spans without one. */
+  /** 0 outside a span with a tag id; inside one, 1 plus the number of open spans without a tag id. */
   #spanDepth: number
   #openTo: number
   #inRun: boolean
   readonly #code = new InlineCodeFinder()
   readonly #fences = new LineFinder(isFenceLine)
   readonly #html = new HtmlReader()
-  /** `end`: the end of a paragraph. `from`: the first index from which the sanitised text up to `end` fits into MAX_PENDING_CHARS. */
+  /**
+   * `end`: the end of a paragraph. `from`: the first index from which the sanitised text up to `end` fits into
+   * MAX_PENDING_CHARS.
+   */
   #escapeReach = { end: -1, from: -1 }
 
   constructor(saved: CleanState | undefined) {
@@ -144,7 +150,8 @@ class ChunkCleaner {
   }
 
   /**
-   * Stores a chunk that cannot decide the held text. Without this, text that arrives one character at a time would be slow.
+   * Stores a chunk that cannot decide what the held text is; otherwise returns false. Without this, sanitising text
+   * that arrives one character at a time would be slow.
    */
   #deferChunk(chunk: string): boolean {
     const size = this.#text.length + this.#deferredLength + chunk.length
@@ -172,7 +179,10 @@ class ChunkCleaner {
     this.#trigger = selectTrigger(this.#text)
   }
 
-  /** Decides the text up to and including the next special character. Returns the index after it, or -1 - index to wait there. */
+  /**
+   * Sanitises the text up to and including the next special character. Returns the index after it, or -1 - index to
+   * wait at that index.
+   */
   #settleNext(at: number, final: boolean): number {
     const text = this.#text
     if (this.#inRun) {
@@ -228,7 +238,7 @@ class ChunkCleaner {
   #tryEnterFence(at: number, end: number, final: boolean): number {
     if (this.#writer.isAtDirtyHead()) {
       if (end - at < 3) return end === this.#text.length && !final ? WAIT : TEXT
-      // The run is in the head of its line only because the text before it was removed.
+      // The run is in the head of its line only because text before the run was removed.
       this.#writer.replaceTo(WORD_JOINER, at)
       return TEXT
     }
@@ -258,13 +268,16 @@ class ChunkCleaner {
     const paragraphEnd = size * 2 > MAX_PENDING_CHARS ? end : this.#findParagraphEnd(at, end, final)
     if (paragraphEnd === WAIT) return WAIT
     if (paragraphEnd === TEXT) return this.#writer.replaceTo("\\`".repeat(size), end)
-    // Only a backtick later in the line keeps the run from being a fence, and that one may be removed.
+    // Only a backtick later in the line prevents the run from opening a fence, and that backtick may be removed.
     if (size >= 3 && this.#writer.isAtLineHead()) this.#writer.replaceTo(WORD_JOINER, at)
     if (paragraphEnd > end) this.#openTo = paragraphEnd
     return this.#writer.copyRange(at, end)
   }
 
-  /** End of the paragraph of a run, if it is certainly within MAX_PENDING_CHARS in the sanitised text too; otherwise TEXT or WAIT. */
+  /**
+   * Returns the end of a run's paragraph if that end is certainly within MAX_PENDING_CHARS in the sanitised text as
+   * well; otherwise TEXT or WAIT.
+   */
   #findParagraphEnd(at: number, end: number, final: boolean): number {
     const text = this.#text
     const stop = Math.min(text.length, at + MAX_PENDING_CHARS)
@@ -290,7 +303,7 @@ class ChunkCleaner {
     const fence = this.#fences.find(text, at, end, final)
     if (fence >= 0) return this.#writer.replaceTo("&lt;", at + 1)
     if (fence === WAIT || construct === WAIT) return WAIT
-    // In indented code a tag is literal text, so it is escaped instead of removed.
+    // In indented code, a tag is literal text, so it is escaped and not removed.
     if (construct.text === null && construct.span === 0 && this.#writer.isInIndentedLine())
       return this.#writer.replaceTo("&lt;", at + 1)
     return this.#applyConstruct(construct, at)
@@ -301,7 +314,7 @@ class ChunkCleaner {
     const text = construct.span === 0 ? construct.text : this.#applySpanTag(construct)
     if (text !== null && text.length === end - at && this.#text.startsWith(text, at))
       return this.#writer.copyRange(at, end)
-    // Removing the end of a paragraph must not extend the paragraph of an unclosed run of backticks.
+    // Removing a paragraph's end must not extend the paragraph of an unclosed run of backticks.
     if (this.#openTo > at && this.#openTo < end) this.#writer.replaceTo("\n\n", at)
     this.#writer.dropTo(end, text === null, construct.isBreak)
     return text === null ? end : this.#writer.replaceTo(text, end)
@@ -309,7 +322,7 @@ class ChunkCleaner {
 
   /**
    * Returns the replacement for an opening or closing span tag, or null. The first `</span>` that is kept ends the span
-   * with a tag id, so a span without one is removed together with its own end (SPEC CL2, SG7).
+   * with a tag id, so a span without a tag id is removed together with its own `</span>` (SPEC CL2, SG7).
    */
   #applySpanTag({ text, span }: HtmlConstruct): string | null {
     if (span > 0) {
@@ -325,7 +338,7 @@ class ChunkCleaner {
 
 /**
  * Returns the first index in `[at, end)` from which the sanitised text up to `end` certainly has at most
- * MAX_PENDING_CHARS. It counts the worst case: `<` may become `&lt;`, and a word joiner may precede a backtick.
+ * MAX_PENDING_CHARS. Assumes the worst case: `<` may become `&lt;`, and a word joiner may precede a backtick.
  */
 function findReachStart(text: string, at: number, end: number): number {
   let remaining = MAX_PENDING_CHARS

@@ -1,22 +1,22 @@
 /**
- * html-policy.ts: decides which HTML stays in model text, and where a construct ends.
+ * html-policy.ts: decides which HTML remains in model text, and where an HTML construct ends.
  *
  * `<` in text → HTML POLICY → clean
- * Allowed elements stay without their attributes, some elements are removed with their content, and other elements of
- * the HTML standard lose their tags. Anything else is text.
+ * Allowed elements remain without their attributes, some elements are removed together with their content, and other
+ * elements of the HTML standard lose their tags. Anything else is text.
  */
 
 import { MAX_PENDING_CHARS } from "../limits.ts"
 import { TEXT, WAIT } from "../text/fence.ts"
 import { MatchFinder, TagEndFinder, type TagToken, TokenReader } from "./html-token.ts"
 
-/** The replacement for a construct that ends before `end`. `text` is null if the construct is removed. */
+/** A construct that ends before `end`, and the `text` that replaces it: null if the construct is removed. */
 export interface HtmlConstruct {
   readonly end: number
   readonly text: string | null
-  /** 1 if the construct opens a span, -1 if it closes one. `text` of an opening tag is null if it has no tag id. */
+  /** 1 if the construct opens a span, -1 if it closes one. The `text` of an opening tag without a tag id is null. */
   readonly span: -1 | 0 | 1
-  /** Whether the removed tag separated the words around it. */
+  /** Whether the removed tag separated the words before and after it. */
   readonly isBreak?: boolean
 }
 
@@ -28,10 +28,13 @@ const ALLOWED_ELEMENTS = new Set(
   ),
 )
 
-/** Allowed elements without content. Their close tags are removed. */
+/** The allowed elements without content. Their closing tags are removed. */
 const VOID_ELEMENTS = new Set(["br", "hr"])
 
-/** Removed with their content: code, styles, embedded documents, and fallbacks for media that is never shown. */
+/**
+ * Elements that are removed together with their content: scripts, styles, embedded documents, and fallbacks for media
+ * that is never shown.
+ */
 const REMOVED_ELEMENTS = new Set(
   (
     "script style iframe object embed noscript template svg math textarea title " +
@@ -39,10 +42,13 @@ const REMOVED_ELEMENTS = new Set(
   ).split(" "),
 )
 
-/** Removed elements that may be self-closing. */
+/** The removed elements that may be self-closing. */
 const FOREIGN_ELEMENTS = new Set(["svg", "math"])
 
-/** All other elements of the HTML standard, obsolete ones included. Unknown names are text: `Array<T>`, `<command>`. */
+/**
+ * All other elements of the HTML standard, including obsolete ones. Tags with unknown names, such as `Array<T>` and
+ * `<command>`, are text.
+ */
 const UNWRAPPED_ELEMENTS = new Set(
   (
     "a abbr acronym address area article aside base basefont bdi bdo bgsound big blink body button caption center cite col " +
@@ -53,7 +59,7 @@ const UNWRAPPED_ELEMENTS = new Set(
   ).split(" "),
 )
 
-/** The inline elements among them. The others separate words. */
+/** The inline elements in UNWRAPPED_ELEMENTS. The others separate words. */
 const INLINE_ELEMENTS = new Set(
   (
     "a abbr acronym basefont bdi bdo bgsound big blink cite data del dfn font ins label link meta nobr output q rb rp rt rtc " +
@@ -75,7 +81,10 @@ const LETTER_S = 115
 const QUESTION = 63
 const CONTROL_CHAR = /[\0-\x1f\u202d\u202e]/
 
-/** Reads the constructs of growing text, from left to right. Searches are cached, so all calls together cost one pass. */
+/**
+ * Reads the HTML constructs in growing text, from left to right. Searches are cached, so all calls together cost one
+ * pass.
+ */
 export class HtmlReader {
   readonly #tags = new TagEndFinder()
   readonly #tokens = new TokenReader()
@@ -88,8 +97,8 @@ export class HtmlReader {
   }
 
   /**
-   * Reads the construct at a `<` that precedes a letter, `/`, `!` or `?`. TEXT if there is none or it is longer than
-   * MAX_PENDING_CHARS, WAIT if that depends on further text.
+   * Reads the construct at a `<` that precedes a letter, `/`, `!` or `?`. Returns TEXT if there is no construct or it
+   * is longer than MAX_PENDING_CHARS, and WAIT if that depends on further text.
    */
   readConstruct(text: string, at: number, final: boolean): ReadResult {
     const result = this.#readUnbounded(text, at)
@@ -120,7 +129,7 @@ export class HtmlReader {
     return isKnown ? this.#readElement(text, at, name, isClosing) : TEXT
   }
 
-  /** Whether there is, or may still be, a `>` within MAX_PENDING_CHARS. */
+  /** Returns whether there is, or may still be, a `>` within MAX_PENDING_CHARS. */
   #canEnd(text: string, at: number): boolean {
     const end = this.#getFinder(">").find(text, at + 1, this.#base)
     return end === WAIT ? text.length - at < MAX_PENDING_CHARS : end - at <= MAX_PENDING_CHARS
@@ -161,7 +170,7 @@ export class HtmlReader {
 
   #readTag(text: string, at: number, end: number, name: string, isClosing: boolean): ReadResult {
     const removesContent = !isClosing && REMOVED_ELEMENTS.has(name)
-    // Checked first because it is cheap: without a close tag the construct is text.
+    // Checked first, because the check is cheap: without a closing tag, the construct is text.
     const close = removesContent ? this.#getFinder(name).find(text, end, this.#base) : end
     if (close === WAIT && !FOREIGN_ELEMENTS.has(name)) return WAIT
     const token = this.#tokens.readToken(text.slice(at, end))
@@ -172,7 +181,7 @@ export class HtmlReader {
     return { end, text: renderAllowedTag(token), span: name !== "span" ? 0 : isClosing ? -1 : 1, isBreak }
   }
 
-  /** Returns the cached search for an end delimiter, or for the close tag of an element. */
+  /** Returns the cached search for an end delimiter, or for the closing tag of an element. */
   #getFinder(key: string): MatchFinder {
     const known = this.#finders.get(key)
     if (known !== undefined) return known
@@ -182,7 +191,7 @@ export class HtmlReader {
   }
 }
 
-/** Tags in canonical form, as in nearly all text. They need no further parsing. */
+/** Matches tags in canonical form, as nearly all text has them. Such tags need no further parsing. */
 const PLAIN_SPAN = /<(?:\/span|span id=(?:'[a-z][a-z0-9_]*_\d+'|"[a-z][a-z0-9_]*_\d+"))>/y
 const PLAIN_TAG = new RegExp(
   `</?(?:${[...ALLOWED_ELEMENTS].filter((name) => !VOID_ELEMENTS.has(name)).join("|")})>`,
@@ -211,7 +220,9 @@ const CLOSERS = new Map([
 
 const KNOWN_ELEMENTS = new Set([...ALLOWED_ELEMENTS, ...REMOVED_ELEMENTS, ...UNWRAPPED_ELEMENTS])
 
-/** End of the name that starts at `start`: whitespace, `/`, `<`, `>`, or the end of the text. */
+/**
+ * Returns the end of the name that starts at `start`: the index of whitespace, `/`, `<` or `>`, or the end of the text.
+ */
 function findNameEnd(text: string, start: number, limit: number): number {
   const stop = Math.min(text.length, limit)
   for (let at = start; at < stop; at++) {

@@ -1,9 +1,9 @@
 /**
- * html-token.ts: finds the end of a tag or another HTML construct, and parses it.
+ * html-token.ts: finds the end of a tag or other HTML construct, and parses the construct.
  *
  * HTML TOKEN → html-policy → clean
- * htmlparser2 parses the tokens. A separate search finds their ends first, so that hostile text costs one pass. If the
- * two disagree, the construct is text.
+ * htmlparser2 parses the tokens. A separate search finds the end of each token first, so that hostile text costs one
+ * pass. If the parser and the search disagree, the construct is text.
  */
 
 import { QuoteType, Tokenizer } from "htmlparser2"
@@ -12,12 +12,12 @@ import { TEXT, WAIT } from "../text/fence.ts"
 
 const TAG_ID = /^[a-z][a-z0-9_]*_\d+$/
 
-/** Finds the end of the next match of a pattern, and caches it. Stored positions are absolute. */
+/** Finds the end of a pattern's next match and caches it. Stored positions are absolute. */
 export class MatchFinder {
   readonly #pattern: RegExp
   #start = -1
   #end = -1
-  /** No match starts between the last call's position and here. */
+  /** No match starts between the last call's position and this one. */
   #searchedTo = 0
 
   constructor(pattern: RegExp) {
@@ -45,17 +45,20 @@ interface AttributeWalk {
   at: number
   /** The quote of the value that contains `at`, or empty. */
   quote: string
-  /** The end of the tag, TEXT if there is none, WAIT if undecided. */
+  /** The end of the tag; TEXT if there is none, WAIT if that is undecided. */
   end: number
 }
 
-/** More walks than the held text can have. They are cached only to save time. */
+/** More walks than the held text needs. Walks are cached only to save time. */
 const MAX_WALKS = 2 * MAX_PENDING_CHARS
 
-/** Whitespace and one attribute, up to the quote of its value. An attribute at the end of the text is read again later. */
+/**
+ * Matches whitespace and one attribute, up to the opening quote of the attribute's value. An attribute at the end of
+ * the text is read again later.
+ */
 const ATTRIBUTE = /[\s/]*(?:[^\s/<>][^\s/<>=]*\s*(?:=\s*(?:(["'])|[^\s<>"'][^\s<>]*)?)?)?/y
 
-/** Finds where opening tags end. A `<` outside quotes ends the attempt. */
+/** Finds the ends of opening tags. A `<` outside quotes ends the attempt. */
 export class TagEndFinder {
   #base = 0
   readonly #walks = new Map<number, AttributeWalk>()
@@ -82,7 +85,7 @@ export class TagEndFinder {
     return end < 0 ? end : end - this.#base
   }
 
-  /** Skips an attribute. Returns false if the text ends in it. */
+  /** Skips an attribute. Returns false if the text ends within the attribute. */
   #skipAttribute(text: string, walk: AttributeWalk): boolean {
     ATTRIBUTE.lastIndex = walk.at - this.#base
     const quote = ATTRIBUTE.exec(text)?.[1]
@@ -99,7 +102,7 @@ export class TagEndFinder {
     return true
   }
 
-  /** Skips the rest of a quoted value, and continues an earlier walk that reached the same position. */
+  /** Skips the rest of a quoted value. If an earlier walk has reached the same position, continues that walk. */
   #skipValue(text: string, last: { walk: AttributeWalk }): boolean {
     const { walk } = last
     const close = text.indexOf(walk.quote, walk.at - this.#base)
@@ -161,7 +164,7 @@ export class TokenReader {
     )
   }
 
-  /** Parses `source` if it is exactly one token. Otherwise returns null. */
+  /** Parses `source` if it is exactly one token; otherwise returns null. */
   readToken(source: string): Token | null {
     this.#source = source
     this.#token = this.#id = null

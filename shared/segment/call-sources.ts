@@ -2,7 +2,7 @@
  * call-sources.ts: the sources of an answer: the pages listed in the results of its tool calls.
  *
  * stored results → SOURCES → segments at the end of the answer
- * Like the data of a card, sources come from stored results only, never from the model's text (SPEC SC1). Pure.
+ * Like a card's data, sources come only from stored results, never from the model's text (SPEC SC1). Pure.
  */
 
 import { isJsonObject, type Json, parseJson } from "../json.ts"
@@ -15,23 +15,24 @@ import { checkPublicUrl } from "../text/public-url.ts"
 
 export type SourceSegment = Extract<Segment, { type: "source" }>
 
-/** Maximum number of sources of an answer. */
+/** Maximum number of sources per answer. */
 export const MAX_SOURCES = 64
-/** Maximum number of entries of one result that are read. */
+/** Maximum number of entries that are read per result. */
 const MAX_READ_SOURCES = 256
-/** In UTF-16 code units. */
+/** Lengths in UTF-16 code units. */
 export const MAX_SOURCE_TITLE_CHARS = 300
 export const MAX_SOURCE_QUOTE_CHARS = 1_000
 
-/** Control characters, and those that change the direction of the text around them. */
+/** Control characters, including those that change the direction of the text around them. */
 const INVISIBLE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
 
 /**
- * Returns the sources of one result: the entries `{url, title?, quote?}` of its field `sources` that have a public URL.
+ * Returns the sources of one result: those entries `{url, title?, quote?}` of the result's field `sources` that have a
+ * public URL.
  *
- * Shapes: the stored result → sources in its order. A source without a title has its host as title.
+ * Shapes: the stored result → sources in the result's order. The title of a source without one is the URL's host.
  * Errors: none. Invalid entries are left out.
- * Cost: linear in the result. A result whose data is larger than MAX_CARD_BYTES has none.
+ * Cost: linear in the result. A result whose data is larger than MAX_CARD_BYTES has no sources.
  * Source: SPEC SC1, SC2.
  */
 export function readCallSources(result: string): readonly SourceSegment[] {
@@ -62,13 +63,13 @@ function readSource(entry: Json): SourceSegment[] {
 
 function readLine(value: Json | undefined, maxChars: number): string {
   if (typeof value !== "string") return ""
-  // Only the beginning is read, so that a long text takes no time.
+  // Only the beginning is read, so that long text takes no more time.
   const head = value.slice(0, maxChars * 2)
   return cutText(head.replace(INVISIBLE, " ").replace(/\s+/g, " ").trim(), maxChars)
 }
 
 /**
- * Returns the sources of a completed answer: those of its calls on channel `user`, in their order, each URL once.
+ * Returns the sources of a completed answer: those of its calls on channel `user`, in order, with each URL only once.
  */
 function listSources(message: Message): readonly SourceSegment[] {
   const byUrl = new Map<string, SourceSegment>()
@@ -82,10 +83,11 @@ function listSources(message: Message): readonly SourceSegment[] {
 }
 
 /**
- * Follows a message and returns the ops that add its sources after its other segments, once it is completed.
+ * Creates a function that follows a message and, once the message is completed, returns the ops that add its sources
+ * after its other segments.
  *
- * A result that arrives after the end may change them; then they are added again (SPEC SC3). `count` is the number of the
- * other segments.
+ * A result that arrives after the end may change the sources, which are then added again (SPEC SC3). `count` is the
+ * number of other segments.
  */
 export function createSourceDelivery(): (message: Message, count: number) => Op[] {
   let shown: readonly SourceSegment[] = []

@@ -1,5 +1,5 @@
 /**
- * embed-directive.ts: parses `[embed …/]` and turns it into a canvas segment.
+ * embed-directive.ts: parses `[embed …/]` and converts it to a canvas segment.
  *
  * The caller decides which documents and external origins may be framed (SPEC DR16, DR23, SE1). Pure.
  */
@@ -19,7 +19,7 @@ interface EmbedPermit {
   isCanvasAllowed(id: string): boolean
 }
 
-/** Attributes as written. If a name is repeated, the first one counts. */
+/** The attributes as written. If a name is repeated, its first value counts. */
 export type EmbedAttributes = ReadonlyMap<string, string>
 
 const ATTRIBUTE = `\\s+[a-z][a-z0-9_-]*\\s*=\\s*(?:"[^"]*"|'[^']*')`
@@ -31,10 +31,10 @@ const EMBED_PREFIX = new RegExp(
 )
 
 /**
- * Parses the directive that may be at `at`.
+ * Parses the directive at `at`, if there is one.
  *
- * Shapes: → its text and attributes, null if there is none, or WAIT if it is incomplete.
- * Cost: linear in the directive, which has at most MAX_PENDING_CHARS.
+ * Shapes: → the directive's text and attributes; null if there is none; WAIT if it is incomplete.
+ * Cost: linear in the length of the directive, which is at most MAX_PENDING_CHARS.
  * Source: SPEC DR6, DR16.
  */
 export function readEmbed(
@@ -59,8 +59,8 @@ function parseAttributes(text: string): EmbedAttributes {
 }
 
 /**
- * Returns the canvas segment. Null if the directive names nothing, another target, or a document or origin that is not
- * allowed.
+ * Returns the canvas segment; null if the directive names no document, another target, or a document or origin that is
+ * not allowed.
  */
 export function embedToCanvas(attributes: EmbedAttributes, permit: EmbedPermit): CanvasSegment | null {
   const target = attributes.get("target") ?? "assistant_message"
@@ -82,7 +82,7 @@ export function embedToCanvas(attributes: EmbedAttributes, permit: EmbedPermit):
 
 type CanvasLocation = Pick<CanvasSegment["preview"], "viewId" | "url">
 
-/** `url` takes precedence over `ref`, even if it is refused. */
+/** Returns what to embed. `url` takes precedence over `ref`, even if the URL is refused. */
 function resolveCanvasLocation(
   ref: string | undefined,
   url: string | undefined,

@@ -1,8 +1,8 @@
 /**
- * export-markdown.ts: renders a message as Markdown for the user's own copy: what was shown, in order.
+ * export-markdown.ts: renders a message as Markdown, for users' own exports: what was shown, in order.
  *
  * Content cannot affect the Markdown around it: user text, data and thinking are put into blocks, and so is an answer
- * whose Markdown would affect what follows it. Pure.
+ * whose Markdown would affect the text after it. Pure.
  */
 
 import { isTurnFault, turnFaultToText } from "../fault.ts"
@@ -14,11 +14,11 @@ import { stripSpans } from "./span-tag.ts"
 import type { Message } from "../protocol/message.ts"
 import { segmentsOf } from "./segmenter.ts"
 
-/** Returns a card's data as Markdown that is complete in itself, or null to show it as JSON. */
+/** Returns a card's data as self-contained Markdown, or null if the data is to be shown as JSON. */
 export type PrintCard = (tag: string, payload: Json, view: string | undefined) => string | null
 
 /**
- * Shapes: Message → Markdown that ends with a newline: a heading (who, when), then its segments.
+ * Shapes: Message → Markdown that ends with a newline: a heading (who, when), then the message's segments.
  * Cost: linear in what is shown.
  * Source: SPEC RE22.
  */
@@ -83,7 +83,7 @@ function formatLink(url: string, label: string): string {
   return `[${text === "" ? "untitled" : text}](<${address}>)`
 }
 
-/** A count of 0 is unknown. */
+/** Returns the full size as text. A count of 0 means unknown. */
 function formatWholeSize({ lines, bytes }: TextSize): string {
   const sizes = [...(lines > 0 ? [`${lines} lines`] : []), ...(bytes > 0 ? [`${bytes} bytes`] : [])]
   return sizes.length === 0 ? " (cut)" : ` (cut: ${sizes.join(", ")} in all)`
@@ -101,7 +101,7 @@ function toolToBlocks(tool: Extract<Segment, { type: "tool" }>): string[] {
   ]
 }
 
-/** Returns how the answer ended, unless it was completed. */
+/** Returns a line that says how the answer ended, unless it was completed. */
 function describeEnd({ role, status, reason }: Message): string[] {
   if (role !== "assistant" || status === "completed") return []
   const why = reason === null ? "" : `: ${isTurnFault(reason) ? turnFaultToText(reason) : toSingleLine(reason)}`
@@ -115,10 +115,13 @@ function formatProse(text: string): string {
 }
 
 const FENCE = /^([\s>*+\-\d.)]*)(`{3,}|~{3,})(.*)$/
-/** The only allowed element that does not end with its paragraph. */
+/** Matches the tags of `pre`, the only allowed element that does not end with its paragraph. */
 const PRE = /<(\/?)pre>/gi
 
-/** Whether every parser agrees that no block is left open: each fence closes at the depth at which it opened. */
+/**
+ * Returns whether every parser agrees that no block is left open: each fence closes at the nesting depth at which it
+ * opened.
+ */
 function isSelfContained(text: string): boolean {
   let fence: { readonly prefix: string; readonly run: string } | null = null
   for (const line of text.split(/\r\n?|\n/)) {
@@ -131,7 +134,10 @@ function isSelfContained(text: string): boolean {
   return fence === null && hasBalancedPre(text)
 }
 
-/** Parsers disagree on fences inside `pre` and the reverse, so text with both does not count as balanced. */
+/**
+ * Returns whether each `pre` is closed. Parsers disagree on fences inside `pre` and on `pre` inside fences, so text
+ * with both does not count as balanced.
+ */
 function hasBalancedPre(text: string): boolean {
   let depth = 0
   for (const [, slash] of text.matchAll(PRE)) {
@@ -141,7 +147,7 @@ function hasBalancedPre(text: string): boolean {
   return depth === 0
 }
 
-/** Whether a line is less deeply nested than the open fence. */
+/** Returns whether a line is less deeply nested than the open fence. */
 function isOutsideFence(line: string, prefix: string): boolean {
   if (prefix.includes(">")) return !line.trimStart().startsWith(">")
   return line.trim() !== "" && line.search(/\S/) < prefix.length
@@ -153,19 +159,21 @@ function isFenceClose(line: string, { prefix, run }: { readonly prefix: string; 
   return closer.length >= run.length && closer === run.charAt(0).repeat(closer.length)
 }
 
-/** Returns a code block for any text: its fence is longer than any run of backticks inside. */
+/**
+ * Returns a code block that can contain any text, because its fence is longer than any run of backticks in the text.
+ */
 function formatFence(language: string, text: string): string {
   const fence = "`".repeat(measureLongestRun(text, "`") + 1)
   return `${fence}${language}\n${text}\n${fence}`
 }
 
-/** A collapsed block. Viewers without `details` show a quote. */
+/** Returns a collapsed block. Viewers that don't support `details` show a quote. */
 function formatDetails(title: string, text: string): string {
   const quoted = text.split(/\r\n?|\n/).map((line) => `> ${line}`.trimEnd())
   return `<details><summary>${title}</summary>\n\n${quoted.join("\n")}\n\n</details>`
 }
 
-/** Inline code for any text. */
+/** Returns inline code that can contain any text. */
 function formatInlineCode(text: string): string {
   const line = toSingleLine(text)
   const fence = "`".repeat(line.includes("`") ? measureLongestRun(line, "`") + 1 : 1)
@@ -176,7 +184,7 @@ function toSingleLine(text: string): string {
   return text.replace(/\s+/g, " ").trim()
 }
 
-/** Length of the longest run of a character; at least two. */
+/** Returns the length of a character's longest run; at least two. */
 function measureLongestRun(text: string, char: string): number {
   let [longest, run] = [2, 0]
   for (const unit of text) {

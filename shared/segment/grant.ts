@@ -1,8 +1,8 @@
 /**
- * grant.ts: decides which names the directives of a part may use. Each decision is made once and stored with the part.
+ * grant.ts: decides which names a part's directives may use. Each decision is made once and stored with the part.
  *
- * The files and messages of a session and the allowed origins of a tenant change over time, but a transcript must not.
- * So the live path calls the resolver while the text is new, and every later read uses the stored grants. Pure, except
+ * A session's files and messages and a tenant's allowed origins change over time, but a transcript must not. The live
+ * path therefore calls the resolver while the text is new, and every later read uses the stored grants. Pure, except
  * for the `Resolver` that the caller passes in.
  */
 
@@ -15,29 +15,29 @@ import type { Grants } from "../protocol/message.ts"
 
 /** Looks up names in the current state of the session. */
 export interface Resolver {
-  /** An asset that the session stores. */
+  /** Returns an asset that the session stores; null if there is none. */
   findAsset(id: string): Asset | null
-  /** Whether a message exists and was not withdrawn. */
+  /** Returns whether a message exists and was not withdrawn. */
   hasMessage(id: string): boolean
-  /** The origins that the tenant allows in frames. */
+  /** Returns the origins that the tenant allows in frames. */
   listOrigins(): readonly string[]
 }
 
-/** Decides which targets the directives of a part may name. */
+/** Decides which targets a part's directives may name. */
 export interface Permit {
   isOriginAllowed(origin: string): boolean
   isReplyAllowed(id: string): boolean
-  /** Whether a document of this id may be embedded. */
+  /** Returns whether the document with this id may be embedded. */
   isCanvasAllowed(id: string): boolean
-  /** The segment of a media URL, or null if it is refused. */
+  /** Returns the segment for a media URL; null if the URL is refused. */
   resolveMedia(url: string): MediaSegment | null
 }
 
 export const NO_GRANTS: Grants = { origins: [], replies: [], assets: [] }
 
 /**
- * Returns the permit for text with known grants. Without `assets`, every asset URL is accepted; without `canvases`,
- * every document.
+ * Returns the permit for text with known grants. If `assets` is absent, every asset URL is accepted; if `canvases` is
+ * absent, every document is accepted.
  */
 export function grantsToPermit({ origins = [], replies = [], assets, canvases }: Partial<Grants>): Permit {
   return {
@@ -57,17 +57,20 @@ function assetToMedia(asset: Asset | null | undefined): MediaSegment | null {
   return asset == null ? null : assetToSegment(asset)
 }
 
-/** The decisions for one part. */
+/** Makes and keeps the decisions for one part. */
 export interface GrantDecider extends Permit {
-  /** Decides the following names from `stored`, then with `resolver`. Without a resolver, other names are refused. */
+  /**
+   * Sets the source of subsequent decisions: first `stored`, then `resolver`. If `resolver` is null, names that aren't
+   * in `stored` are refused.
+   */
   setSource(stored: Grants, resolver: Resolver | null): void
-  /** All grants so far. Returns the same object until a grant is added. */
+  /** Returns all grants so far. The object stays the same until a grant is added. */
   currentGrants(): Grants
 }
 
 /**
- * Decides each name once. A refusal is final, even after a restart, because a restarted process reads the stored text
- * before it asks the resolver. At most MAX_GRANT_NAMES names of a part are looked up.
+ * Creates a decider that decides each name once. A refusal is final, even after a restart, because a restarted process
+ * reads the stored text before it asks the resolver. At most MAX_GRANT_NAMES names are looked up per part.
  *
  * Source: SPEC DR11, DR17, DR18.
  */
@@ -106,7 +109,7 @@ export function createGrantDecider(): GrantDecider {
 
 function findGrant(grants: Grants, kind: keyof Grants, name: string, isStored: boolean): true | Asset | undefined {
   if (kind === "assets") return grants.assets.find(({ id }) => id === name)
-  // Version 0.1.0 stored no decisions on documents, and embedded all of them.
+  // Version 0.1.0 stored no decisions about documents and embedded every document.
   if (kind === "canvases" && grants.canvases === undefined) return isStored ? true : undefined
   return (grants[kind] ?? []).includes(name) ? true : undefined
 }
@@ -124,7 +127,10 @@ function queryResolver(resolver: Resolver, kind: keyof Grants, name: string): bo
   }
 }
 
-/** A refused document is recorded as a list without it, so that the text is not mistaken for text of version 0.1.0. */
+/**
+ * Adds a decision to the grants. The refusal of a document sets `canvases` to an empty list, so that the text is not
+ * mistaken for text written by version 0.1.0.
+ */
 function addDecision(grants: Grants, kind: keyof Grants, name: string, decision: boolean | Asset): Grants {
   if (typeof decision === "object") return { ...grants, assets: [...grants.assets, decision] }
   if (kind === "canvases" && grants.canvases === undefined && !decision) return { ...grants, canvases: [] }

@@ -1,7 +1,7 @@
 /**
- * media-directive.ts: parses `MEDIA:` lines, and turns their URLs into media segments.
+ * media-directive.ts: parses `MEDIA:` lines, and converts the URLs in them to media segments.
  *
- * A line is parsed when it ends, because only then is it known whether any of its values is accepted. Pure.
+ * A line is parsed when it ends, because only then is it known whether any value in the line is accepted. Pure.
  */
 
 import { INVISIBLE_CHARS } from "../protocol/asset.ts"
@@ -13,17 +13,17 @@ import { checkPublicUrl } from "../text/public-url.ts"
 
 export type MediaSegment = Extract<Segment, { type: "media" }>
 
-/** An item of a `MEDIA:` line, between its label and its last value. */
+/** An item in a `MEDIA:` line, between the line's label and its last value. */
 export type MediaItem =
   | { readonly type: "text"; readonly text: string }
-  /** `url` is normalised, for display and comparison; `raw` is as written. */
+  /** `url` is normalised for display and comparison; `raw` is the URL as written. */
   | { readonly type: "url"; readonly url: string; readonly raw: string }
-  /** Text in double brackets, possibly a directive. */
+  /** Text in double square brackets, which may be a directive. */
   | { readonly type: "tag"; readonly raw: string }
 
 export interface MediaLine {
   readonly items: readonly MediaItem[]
-  /** Offset after the last accepted value, or the start of the line if there is none. */
+  /** The offset after the last accepted value, or the start of the line if no value was accepted. */
   readonly end: number
   /** Values that were not accepted, redacted for the log. */
   readonly refused: readonly string[]
@@ -34,10 +34,11 @@ const MEDIA_LABELS = /media:/gi
 const MEDIA_LABEL_PREFIX = /m(?:e(?:d(?:ia?)?)?)?$/i
 
 /**
- * Finds the next label at the start of a line. At the end of the text, the first letters of a label count as one, because
- * further text may complete it.
+ * Finds the next label at the start of a line. At the end of the text, the first letters of a label count as a label,
+ * because further text may complete it.
  *
- * Shapes: → an index, or the length of the text. `head` is the column at which the text begins, -1 if not at a line start.
+ * Shapes: → an index, or the length of the text. `head` is the column at which the text begins; -1 if it is not at the
+ * start of a line.
  */
 export function findMediaLabel(text: string, from: number, head: number): number {
   MEDIA_LABELS.lastIndex = from
@@ -50,7 +51,10 @@ export function findMediaLabel(text: string, from: number, head: number): number
   return part > 0 && at >= from && isLineStart(text, at, head) ? at : text.length
 }
 
-/** At most three spaces may precede the label. More would be indented code. */
+/**
+ * Returns whether a label at `at` is at the start of a line. At most three spaces may precede the label, because more
+ * would be indented code.
+ */
 function isLineStart(text: string, at: number, head: number): boolean {
   let start = at
   while (start > 0 && at - start < 4 && text.charCodeAt(start - 1) === SPACE) start--
@@ -59,10 +63,10 @@ function isLineStart(text: string, at: number, head: number): boolean {
 }
 
 /**
- * Parses the `MEDIA:` line at `at`, if there is one. It ends at the next line feed or `<`.
+ * Parses the `MEDIA:` line at `at`, if there is one. The line ends at the next line feed or `<`.
  *
  * Shapes: → the line, null if there is none, or WAIT if the line is incomplete.
- * Cost: linear in the line, which has at most MAX_MEDIA_LINE_CHARS.
+ * Cost: linear in the length of the line, which is at most MAX_MEDIA_LINE_CHARS.
  * Source: SPEC DR1–DR3.
  */
 export function readMediaLine(text: string, at: number, final: boolean): MediaLine | typeof WAIT | null {
@@ -75,14 +79,15 @@ export function readMediaLine(text: string, at: number, final: boolean): MediaLi
   return parseMediaLine(end < 0 ? head : head.slice(0, end), at)
 }
 
-/** A quoted value with trailing punctuation, text in double brackets, or a word. */
+/** Matches a quoted value with trailing punctuation, text in double square brackets, or a word. */
 const VALUE_TOKEN = /(?:`([^`]*)`|"([^"]*)"|'([^']*)')[`"'\\)}\],]*(?=[\s.;:!?]|$)|\[\[[^[\]]*\]\]|\S+/g
 
 function parseMediaLine(line: string, at: number): MediaLine {
   const items: MediaItem[] = []
   const refused: string[] = []
   let [consumed, end] = [MEDIA_LABEL.length, 0]
-  // Text between two values is added with the second value. Text after the last value does not belong to the line.
+  // Text between two values is added together with the second value. Text after the last value does not belong to the
+  // line.
   let pending: MediaItem[] = []
   const addText = (to: number): void => {
     if (to > consumed) pending.push({ type: "text", text: line.slice(consumed, to) })
@@ -107,9 +112,9 @@ function parseMediaLine(line: string, at: number): MediaLine {
   return { items, end: at + end, refused }
 }
 
-/** A value that looks like a file name or a URL. */
+/** Matches a value that looks like a file name or a URL. */
 const SOURCE_LIKE = /[/\\:]|^~|^\.\.|\.\w{2,4}$/
-/** Longest refused value in the log, in UTF-16 code units. */
+/** Maximum length of a refused value in the log, in UTF-16 code units. */
 const MAX_LOGGED_CHARS = 200
 
 /**
@@ -133,22 +138,22 @@ function trimTrailing(word: string): string {
   return word.slice(0, end)
 }
 
-/** Returns an asset URL unchanged, a public URL as the platform's parser writes it, or null for any other value. */
+/** Returns an asset URL unchanged and a public URL as normalised by the platform's parser; null for any other value. */
 function normalizeMediaUrl(value: string): string | null {
   if (parseAssetUrl(value) !== null) return value
-  // Browsers also accept spellings such as `https:host` and `https:\\host`, which models don't use for URLs.
+  // Browsers also accept spellings such as `https:host` and `https:\\host`, but models don't write URLs in these forms.
   if (!/^https:\/\//i.test(value)) return null
   const checked = checkPublicUrl(value)
   return checked.ok ? checked.value.href : null
 }
 
-/** Returns the key by which URLs of the same media are recognised: the URL without its fragment. */
+/** Returns a key that is the same for all URLs of the same media: the URL without its fragment. */
 export function urlToMediaKey(url: string): string {
   const hash = url.indexOf("#")
   return hash < 0 ? url : url.slice(0, hash)
 }
 
-/** The kind by file extension. The true type is detected when the file is fetched. */
+/** The media kinds by file extension. The actual type is detected when the file is fetched. */
 const KIND_PATTERNS: readonly (readonly [MediaSegment["kind"], RegExp])[] = [
   ["image", /\.(?:png|jpe?g|gif|webp|avif|svg|bmp|ico|heic)$/i],
   ["audio", /\.(?:mp3|wav|ogg|oga|opus|m4a|aac|flac|weba)$/i],

@@ -29,12 +29,14 @@ export interface PlacedMessage {
   readonly message: Message
 }
 
-/** Longest text of a record, in UTF-16 code units. Longer text is written in several deltas. SPEC RE43. */
+/**
+ * Maximum length of the text in a record, in UTF-16 code units. Longer text is written as several deltas. SPEC RE43.
+ */
 export const MAX_RECORD_TEXT_CHARS = 250_000
 
 /**
- * Returns the records of one message, each with its own time. Importing them in this order recreates the message.
- * Linear in the message. SPEC RE1, RE2, RE42, RE43.
+ * Returns the records of one message, each with its own time. Importing the records in this order recreates the
+ * message. Linear in the size of the message. SPEC RE1, RE2, RE42, RE43.
  */
 export function messageToRecords({ pos, parent, tip, message }: PlacedMessage, sessionId: string): StreamRecord[] {
   const { id, role, exchange_id, timestamp, version, reply_to } = message
@@ -56,7 +58,7 @@ export function messageToRecords({ pos, parent, tip, message }: PlacedMessage, s
     ...partsToRecords(message, base),
     ...(message.status === "cancelled" ? [{ type: "output_cancelled" as const, ...end }] : []),
   ]
-  // An answer without this field began with its first record.
+  // If `started` is absent, the answer began with its first record.
   const isStartKnown = (records[0] ?? end).timestamp === timestamp
   const start = isStartKnown ? {} : { started: timestamp }
   return [
@@ -69,7 +71,7 @@ function answerToFields(message: Message) {
   const { status, reason, metrics, summary, origin, agent, mode, feedback } = message
   const text = deriveContent(message)
   return {
-    // On import, the text of an answer comes from its deltas.
+    // On import, the text of a long answer comes from its deltas.
     text: text.length > MAX_RECORD_TEXT_CHARS ? "" : text,
     status: status === "queued" ? ("running" as const) : status,
     reason,
@@ -100,7 +102,7 @@ function orderFeedback({ rating, reason, note, at }: Feedback): Feedback {
   return { rating, reason, note, at }
 }
 
-/** The records that end a call. They follow the records of calls that were requested in the meantime. */
+/** The records that end a call. These records follow those of calls that were requested in the meantime. */
 interface PendingEnd {
   readonly at: string
   readonly hasCard: boolean
@@ -108,8 +110,8 @@ interface PendingEnd {
 }
 
 /**
- * Returns the records of all parts. Calls that ran at the same time overlap: the end of each call follows the beginning
- * of every call that began before that end. Calls without times follow each other.
+ * Returns the records of all parts. The records of calls that ran at the same time overlap: the end of a call follows
+ * the beginning of every call that began before that end. Calls without times don't overlap.
  */
 function partsToRecords(message: Message, head: Omit<RecordBase, "step">): StreamRecord[] {
   const records: StreamRecord[] = []
@@ -127,7 +129,7 @@ function partsToRecords(message: Message, head: Omit<RecordBase, "step">): Strea
     records.push(...callToRecords(part, base))
     const at = part.times?.end ?? part.times?.started ?? begin
     pending.push({ at, hasCard: part.call.card !== null, records: callEndToRecords(part, base) })
-    // A stable sort: ends of the same time keep the order of their calls.
+    // The sort is stable, so that ends with the same time keep the order of their calls.
     pending.sort((one, other) => compareTimes(one.at, other.at))
   }
   return [...records, ...pending.flatMap((end) => end.records)]
@@ -137,7 +139,10 @@ function compareTimes(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0
 }
 
-/** A result that cued a card arrived before the text that may show it (SPEC EV3). */
+/**
+ * Returns whether an end must precede a part: a result that cued a card arrived before the text that may show the card
+ * (SPEC EV3).
+ */
 function mustPrecede({ hasCard }: PendingEnd, part: Part): boolean {
   return hasCard && part.type === "text" && part.text.includes("<span")
 }
@@ -177,7 +182,7 @@ function textToRecords(part: TextPart, base: RecordBase): StreamRecord[] {
   const begin = { ...base, timestamp: times?.begin ?? base.timestamp }
   const end = { ...base, timestamp: times?.end ?? base.timestamp }
   const deltas = cutIntoDeltas(text)
-  // On import, the text of a part comes from its deltas.
+  // If there are several deltas, the text is omitted here: on import, it comes from the deltas.
   const whole = deltas.length > 1 ? {} : { text }
   if (part.type === "thinking") {
     const ms = part.ms === null ? {} : { ms: part.ms }
@@ -187,7 +192,7 @@ function textToRecords(part: TextPart, base: RecordBase): StreamRecord[] {
       ...(part.open ? [] : [{ type: "thinking_done" as const, ...end, ...whole, ...ms }]),
     ]
   }
-  // Open text with grants is exported as cut, because grants are a field of `text_done`.
+  // Open text with grants is exported as text that was cut off, because grants are a field of `text_done`.
   const hasEnd = part.open ? part.grants !== undefined : true
   const cut = part.cut === true || part.open ? { cut: true } : {}
   const grants = part.grants === undefined ? {} : { grants: copyGrants(part.grants) }
@@ -197,7 +202,7 @@ function textToRecords(part: TextPart, base: RecordBase): StreamRecord[] {
   ]
 }
 
-/** Empty text is one empty delta. */
+/** Splits text into deltas. Empty text becomes one empty delta. */
 function cutIntoDeltas(text: string): string[] {
   const deltas: string[] = []
   for (let rest = text; rest !== "" || deltas.length === 0; ) {

@@ -1,8 +1,8 @@
 /**
- * parse-directives.ts: parses the directives in text that does not belong to a message.
+ * parse-directives.ts: parses directives in text that does not belong to a message.
  *
- * It is used for the trailers of tool results, and by other programs. Messages go through segmenter.ts, which uses the same
- * code. The text must be sanitised already. Pure.
+ * This module is used for the trailers of tool results, and by other programs. Messages go through segmenter.ts, which
+ * uses the same code. The text must already be sanitised. Pure.
  */
 
 import { apply } from "../protocol/apply-ops.ts"
@@ -13,7 +13,7 @@ import { createDelivery, type Drift } from "./part-segmenter.ts"
 import { createSegmenter } from "./segmenter.ts"
 
 export interface Directives {
-  /** Prose, canvases and media in their order, without the directives. */
+  /** Prose, canvases and media, in order, without the directives. */
   readonly segments: readonly Segment[]
   /** Whether audio is shown as a voice note. */
   readonly voice: boolean
@@ -22,12 +22,12 @@ export interface Directives {
 }
 
 export interface DirectiveContext extends Partial<Grants> {
-  /** Id of the message that is being answered. */
+  /** The id of the message that is being answered. */
   readonly current?: string
 }
 
 /**
- * Parses complete text.
+ * Parses the directives in complete text.
  *
  * Shapes: (text, context) → Directives. Without a context, no external origin is allowed, no message id is known, and
  *         every asset URL is accepted.

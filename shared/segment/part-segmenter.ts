@@ -1,9 +1,9 @@
 /**
- * part-segmenter.ts: turns the text of one part into segments: prose, cards, canvases and media, each in its place.
+ * part-segmenter.ts: splits the text of one part into segments: prose, cards, canvases and media, in order.
  *
  * text tokens → PART → ops
- * Joins each token with its context: which call cued a card, which URL may be framed, and which media the message has
- * already shown. Pure: the same tokens give the same ops.
+ * Each token is interpreted in its context: which call cued a card, which URL may be framed, and which media the
+ * message has already shown. Pure: the same tokens give the same ops.
  */
 
 import type { Cue } from "../protocol/card-cue.ts"
@@ -22,7 +22,7 @@ import {
 } from "./text-tokens.ts"
 import { isUnsafeJoin } from "../text/characters.ts"
 
-/** A span or directive in model text that has no effect. It is counted and logged, never shown as an error. */
+/** A span or directive in model text that has no effect. Drift is counted and logged, never shown as an error. */
 export type Drift =
   | { readonly reason: "mark_orphan"; readonly tag: string }
   | { readonly reason: "mark_unclosed"; readonly tag: string }
@@ -32,14 +32,17 @@ export type Drift =
       readonly what: string
     }
 
-/** State that the parts of one message share: the media already shown, the voice flag, and the reply. */
+/** The state that all parts of a message share: the media already shown, the voice flag, and the reply. */
 export interface Delivery {
-  /** Shows the media at `at`. No ops if the message has already shown it. */
+  /** Returns the ops that show the media at `at`; none if the message has already shown it. */
   showMedia(segment: MediaSegment, at: number): Op[]
-  /** Whether any media was shown. */
+  /** Returns whether any media was shown. */
   hasMedia(): boolean
   markVoice(): Op[]
-  /** Null means the message that is being answered, unless an id was named before. */
+  /**
+   * Sets the message that the answer replies to. Null means the message that is being answered, unless an id was named
+   * before.
+   */
   setReply(id: string | null): Op[]
   isVoice(): boolean
   getReplyTo(): string | null
@@ -78,7 +81,7 @@ export function createDelivery(current: string | null): Delivery {
   }
 }
 
-/** Writes one growing text, trimmed as a whole: drops leading whitespace and buffers trailing whitespace. */
+/** Writes one growing text so that it is trimmed: drops leading whitespace and buffers trailing whitespace. */
 export interface SegmentWriter {
   readonly at: number
   isOpen(): boolean
@@ -115,17 +118,17 @@ function createTextSegmentWriter(at: number): SegmentWriter {
   return createSegmentWriter(at, (content) => ({ type: "text", content }))
 }
 
-/** A span whose `</span>` has not arrived, with what is needed if it never arrives. */
+/** A span whose `</span>` has not arrived, with what is needed if the `</span>` never arrives. */
 interface OpenSpan {
   readonly tag: string
   readonly cue: Cue | null
-  /** The tag and all text after it, as written. */
+  /** The opening tag and all text after it, as written. */
   readonly raw: string[]
   /** Number of segments before the span. */
   readonly base: number
-  /** The text before the span. It continues if the span is never closed. */
+  /** The writer of the text before the span, which continues if the span is never closed. */
   readonly before: SegmentWriter
-  /** Markup before the span that is not shown, unless the span is never closed. */
+  /** Markup before the span that is shown only if the span is never closed. */
   readonly removed: string
   /** Emphasis that was opened directly before the span. */
   readonly opener: string
@@ -133,7 +136,7 @@ interface OpenSpan {
 }
 
 export interface PartSegmenter {
-  /** Adds text and returns the resulting ops. */
+  /** Adds text. Returns the resulting ops. */
   push(text: string): Op[]
   /** Ends the part and resolves buffered text. */
   end(): Op[]
@@ -144,21 +147,21 @@ export interface PartSegmenter {
 
 export interface PartContext {
   readonly cueFor: (tag: string) => Cue | null
-  /** Number of segments before the part. */
+  /** The number of segments before the part. */
   readonly base: number
   readonly drift: Drift[]
   readonly delivery: Delivery
-  /** Decides what its directives may name. */
+  /** Decides what the part's directives may name. */
   readonly permit: Permit
-  /** Whether Markdown that a span leaves without text is removed (SPEC SG15). */
+  /** Whether Markdown around a span is removed if the span leaves it without text (SPEC SG15). */
   readonly trimsMarkup?: boolean
 }
 
 /**
- * Splits the text of one part at its span tags and directives.
+ * Creates a segmenter that splits the text of one part at its span tags and directives.
  *
  * Shapes: text → Op[].
- * Errors: none; drift.
+ * Errors: none. Irregularities are added to `drift`.
  * Cost: one pass over the text.
  * Source: SPEC SG2–SG7, DR1–DR9.
  */
@@ -179,13 +182,13 @@ export function createPartSegmenter(context: PartContext): PartSegmenter {
   }
 }
 
-/** Applies tokens one by one. Its state is the current prose and the open span, if any. */
+/** Applies tokens one by one. The state is the current prose and, if there is one, the open span. */
 class TokenApplier {
   readonly #context: PartContext
   #prose: SegmentWriter
   #edges: ProseEdges
   #span: OpenSpan | null = null
-  /** The last character before a directive that was removed (see `#isSeam`). */
+  /** The last character of the prose so far, and whether a directive was removed after it. */
   #last = ""
   #isSeam = false
 
@@ -240,7 +243,7 @@ class TokenApplier {
     }
   }
 
-  /** Inside a span a directive is text (SPEC DR8). */
+  /** Applies a token inside a span, where directives are text (SPEC DR8). */
   #applyInsideSpan(token: TextToken, open: OpenSpan): Op[] {
     if (token.type === "close") return this.#closeSpan(open)
     if (token.type === "refused") return []
@@ -278,7 +281,7 @@ class TokenApplier {
     return [...cut, ...this.#prose.write(open.removed + open.raw.join(""))]
   }
 
-  /** If no value of the line is accepted, the whole line stays text (SPEC DR2). */
+  /** Applies a `MEDIA:` line. If none of its values is accepted, the whole line stays text (SPEC DR2). */
   #applyMedia({ raw, items }: Extract<Directive, { type: "media" }>): Op[] {
     const shown = items.map((item) => (item.type === "url" ? this.#context.permit.resolveMedia(item.url) : null))
     const isPlainText = shown.every((segment) => segment === null)
@@ -314,7 +317,7 @@ class TokenApplier {
     return this.#writeProse(raw)
   }
 
-  /** A new segment ends the prose before it. No ops means that the media was already shown. */
+  /** Adds a segment, which ends the prose before it. If `place` returns no ops, the media was already shown. */
   #placeSegment(place: (at: number) => Op[]): Op[] {
     const flushed = this.#flushProse()
     const ops = place(this.#nextIndex())
@@ -325,7 +328,7 @@ class TokenApplier {
     return [...flushed, ...ops]
   }
 
-  /** Inserts a word joiner where the text on both sides of a removed directive would form new syntax. */
+  /** Writes prose. Inserts a word joiner if the text on both sides of a removed directive would form new syntax. */
   #writeProse(text: string): Op[] {
     const needsJoiner = this.#isSeam && isUnsafeJoin(this.#last, text.charAt(0))
     this.#isSeam = false

@@ -1,32 +1,32 @@
 /**
- * prose-edges.ts: removes the Markdown that is left over where a span divides the text around it.
+ * prose-edges.ts: removes the Markdown that is left over where a span splits the surrounding text.
  *
- * In `- **<span…>…</span>**` the span becomes a segment of its own. Neither the bullet nor the asterisks then have any
- * text, so they are removed. For this, markup at the end of growing prose is held until the text after it is known. Pure:
- * what is written depends only on the text so far, not on how it was split.
+ * In `- **<span…>…</span>**` the span becomes a segment of its own. The bullet and the asterisks then have no text, so
+ * they are removed. To make this possible, markup at the end of growing prose is held back until the text after it is
+ * known. Pure: what is written depends only on the text so far, not on how that text was split.
  */
 
-/** Longest markup that is held, in UTF-16 code units. Anything longer is text. */
+/** Maximum length of markup that is held back, in UTF-16 code units. Anything longer is text. */
 const MAX_HELD_CHARS = 256
 
-/** The prose before a span: the text that stays, and the markup that is removed if the span is closed. */
+/** The end of the prose before a span: the text that stays, and the markup that is removed if the span is closed. */
 export interface CutProse {
   readonly kept: string
   readonly removed: string
-  /** The emphasis that was opened directly before the span: `**`. */
+  /** The emphasis that was opened directly before the span, for example `**`. */
   readonly opener: string
 }
 
 export interface ProseEdges {
   /** Adds text, and returns the text that can be shown. */
   push(text: string): string
-  /** A span begins. */
+  /** Ends the prose where a span begins. */
   cutAtSpan(): CutProse
-  /** The prose ends in another way. Returns the rest of its text. */
+  /** Ends the prose in any other case. Returns the rest of its text. */
   flush(): string
 }
 
-/** For prose that is not changed. */
+/** Leaves the prose unchanged. */
 export const PLAIN_EDGES: ProseEdges = {
   push: (text) => text,
   cutAtSpan: () => ({ kept: "", removed: "", opener: "" }),
@@ -34,18 +34,17 @@ export const PLAIN_EDGES: ProseEdges = {
 }
 
 /**
- * Follows one prose between two segments.
+ * Creates the state that follows one stretch of prose between two segments.
  *
- * Shapes: `opener` is the emphasis before the span that the prose follows, or null if it follows no span. `isLineStart`:
- *         the prose begins at the start of a line.
- * Cost: linear. At most MAX_HELD_CHARS are held.
+ * Shapes: `opener` is the emphasis before the preceding span, or null if no span precedes the prose. `isLineStart`:
+ * whether the prose begins at the start of a line. Cost: linear. At most MAX_HELD_CHARS are held back.
  * Source: SPEC SG15.
  */
 export function createProseEdges(opener: string | null, isLineStart: boolean): ProseEdges {
   let held = ""
   /** The incomplete marker before `held` if its line has only block markers so far, or null. */
   let head = isLineStart ? "" : null
-  /** The current run of markup is longer than MAX_HELD_CHARS. */
+  /** Whether the current run of markup is longer than MAX_HELD_CHARS. */
   let isOverlong = false
   let hasBegun = false
   let last = ""
@@ -86,7 +85,7 @@ export function createProseEdges(opener: string | null, isLineStart: boolean): P
       const run = findOpener(text, last)
       const kept = stripMarkers(text.slice(0, text.length - run.length), head === "")
       const isEmpty = last === "" && !hasWord(kept)
-      // Emphasis that encloses both this span and the previous one.
+      // The emphasis that encloses both this span and the previous one.
       const enclosing = isEmpty && opener !== null ? findUnclosed(text, opener) : ""
       return { kept: isEmpty ? "" : kept, removed: isEmpty ? text : text.slice(kept.length), opener: enclosing + run }
     },
@@ -99,24 +98,27 @@ export function createProseEdges(opener: string | null, isLineStart: boolean): P
   }
 }
 
-/** Anything but whitespace, punctuation, invisible characters and the ASCII symbols of Markdown. Backticks count, because code is text. */
+/**
+ * Matches anything but whitespace, punctuation, invisible characters and Markdown's ASCII symbols. Backticks match,
+ * because code is text.
+ */
 const WORD = /[^\s\p{P}\p{Cf}$+<=>^|~]/u
-/** A tag without attributes. */
+/** Matches a tag without attributes. */
 const BARE_TAG = /<\/?[a-z]+[1-6]?>/g
-/** A tag that is incomplete at the end of the text. */
+/** Matches an incomplete tag at the end of the text. */
 const TAG_START = /<\/?[a-z]*[1-6]?$/
 
 function hasWord(text: string): boolean {
   return WORD.test(text.includes("<") ? text.replace(BARE_TAG, "") : text)
 }
 
-/** The markers that may begin a line (`> - [x] 1. # |`), of which the last may be incomplete, and emphasis. */
+/** Matches emphasis and the markers that may begin a line (`> - [x] 1. # |`). The last marker may be incomplete. */
 const MARKERS = /^(?:[\s>|#+\-*_~]|\d{1,9}[.)]|\[[ xX]\])*(?:\d{1,9}|\[[ xX]?)?$/
 const PARTIAL_MARKER = /(?:\d{1,9}|\[[ xX]?)$/
 const INLINE_CHARS = /[*_~\s]/
 
 /**
- * Returns the index from which the text consists of markup: lines with block markers only, emphasis, and whitespace.
+ * Returns the index from which the text consists only of markup: lines of block markers, emphasis, and whitespace.
  */
 function findMarkupStart(text: string, head: string | null): number {
   let start = text.length
@@ -142,8 +144,8 @@ function findHead(text: string, head: string | null): string | null {
 }
 
 /**
- * Returns the run at the end of the text that opens emphasis, or "". After a word, a run closes. `before` precedes the
- * text.
+ * Returns the run at the end of the text that opens emphasis, or "". After a word, a run closes emphasis. `before` is
+ * the text before `text`.
  */
 function findOpener(text: string, before: string): string {
   const [run] = /[*_~]*$/.exec(text) ?? [""]
@@ -152,7 +154,7 @@ function findOpener(text: string, before: string): string {
 
 const MARKER_LINE = /^(?:[ \t]*(?:[>|]|(?:[-+*]|\d{1,9}[.)]|#{1,6}|\[[ xX]\])(?=[ \t]|$)))+[ \t]*$/
 
-/** Removes lines at the end that consist of block markers, and the whitespace before them. */
+/** Removes lines of block markers at the end, and the whitespace before these lines. */
 function stripMarkers(text: string, isHead: boolean): string {
   let end = text.length
   while (end > 0) {
@@ -169,12 +171,15 @@ function stripMarkers(text: string, isHead: boolean): string {
 const END_TAGS = /^(?:<\/[a-z]+[1-6]?>)+/
 const CELL_END = /^[ \t]*\|[ \t]*(?=\n)/
 
-/** Whitespace after which a paragraph continues with text. On a new line, a digit may begin a list item. */
+/**
+ * Matches whitespace after which a paragraph continues with text. On a new line, a digit doesn't count, because it may
+ * begin a list item.
+ */
 const CONTINUATION = /^(?:[ \t]*(?![\s|*_~`<])|[ \t]*\n[ \t]*(?![\s|*_~`<>#+\-\d]))/
 
 /**
- * Removes what closes the markup around a span. Emphasis that also encloses the text after the span is opened again there.
- * The search ends at the first word.
+ * Removes the markup that closes what was opened before the span. Emphasis that also encloses the text after the span
+ * is reopened there. The search ends at the first word.
  */
 function stripAfterSpan(text: string, opener: string): string {
   const prose = text.replace(END_TAGS, "")
@@ -191,7 +196,8 @@ function stripAfterSpan(text: string, opener: string): string {
 const LEADING_RUN = /^[*_~]*/
 
 /**
- * Returns the part of `opener` that the run at the start of the text leaves open: of `**_`, `_` closes all but `**`.
+ * Returns the part of `opener` that the run at the start of the text leaves open. For example, `_` closes all of `**_`
+ * except `**`.
  */
 function findUnclosed(text: string, opener: string): string {
   const [run] = LEADING_RUN.exec(text) ?? [""]

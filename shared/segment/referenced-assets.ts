@@ -1,7 +1,8 @@
 /**
- * referenced-assets.ts: the assets that a message needs to be shown: attachments, granted names, media of its calls.
+ * referenced-assets.ts: lists the assets that are needed to show a message: attachments, granted assets, and media of
+ * the message's calls.
  *
- * An export lists them as asset records. Pure.
+ * An export contains an asset record for each of them. Pure.
  */
 
 import { isAsset } from "../protocol/asset.ts"
@@ -10,7 +11,7 @@ import { parseCanvasUrl } from "../protocol/asset-url.ts"
 import type { Message } from "../protocol/message.ts"
 import { segmentsOf } from "./segmenter.ts"
 
-/** Returns the assets that a message itself describes, each once, in order. */
+/** Returns the assets whose metadata the message contains, in order and without duplicates. */
 export function listAssets({ attachments, parts }: Message): Asset[] {
   const all = [
     ...attachments,
@@ -22,7 +23,7 @@ export function listAssets({ attachments, parts }: Message): Asset[] {
   return [...new Map(all.map((asset) => [asset.id, asset])).values()]
 }
 
-/** Ids of the session's canvases that a message frames. Segments name them only by URL. */
+/** Returns the ids of the session's canvases that a message frames. Segments refer to canvases only by URL. */
 export function listCanvasIds(message: Message): string[] {
   if (!message.parts.some((part) => part.type === "text" && /\[embed\s/i.test(part.text))) return []
   const ids = segmentsOf(message).flatMap((segment) => {

@@ -1,9 +1,10 @@
 /**
- * segmenter.ts: turns a message into the ordered segments that a user sees.
+ * segmenter.ts: converts a message to the ordered segments that a user sees.
  *
  * event → fold → SEGMENT → ops → frame → view
- * One segmenter serves both paths: the live path feeds it the text as it grows, the history path feeds it the whole
- * text. So both agree by construction (SPEC SG1). Pure: the same message gives the same bytes, however its text was split.
+ * The live path and the history path use the same segmenter: the live path passes it the text as it grows, the history
+ * path the whole text. Both therefore give the same result (SPEC SG1). Pure: the same message gives the same bytes,
+ * however its text was split.
  */
 
 import { toActionRef } from "../protocol/cards/action-key.ts"
@@ -46,11 +47,12 @@ export type { Drift }
 export type Segmenter = Pick<PartSegmenter, "push" | "end" | "drift">
 
 /**
- * Splits the text of one part at its `<span id='tool_n'>` tags and joins each span to the call that cued it.
+ * Creates a segmenter that splits the text of one part at its `<span id='tool_n'>` tags and connects each span to the
+ * call that cued it.
  *
- * Shapes: rows → Segmenter; `at` of its ops counts from this part's first segment.
+ * Shapes: rows → Segmenter. In its ops, `at` is counted from this part's first segment.
  * Units: offsets are UTF-16 code units.
- * Errors: none. An orphan or unclosed span becomes text and one drift.
+ * Errors: none. An orphan or unclosed span becomes text and adds one entry to `drift`.
  * Cost: one pass over the text.
  * Source: SPEC SG1–SG8.
  */
@@ -59,14 +61,13 @@ export function createSegmenter(toolCalls: readonly CueRow[], context: Partial<P
   return createPartSegmenter({ cueFor: createCueLookup(toolCalls), ...defaults, ...context })
 }
 
-/** Returns the segments of one finished part. Rows without `card` cue the tag in their trailer (SPEC SG10). */
+/** Returns the segments of one finished part. A row without `card` cues the tag in its trailer (SPEC SG10). */
 export function parse(content: string, toolCalls: readonly CueRow[]): Segment[] {
   const segmenter = createSegmenter(toolCalls)
   return apply([], [...segmenter.push(content), ...segmenter.end()])
 }
 
-/**
- * The segments of a message.
+/** Returns the segments of a message.
  *
  * Shapes: Message → Segment[], in the order of its parts. Buffered text of an open part is not included.
  * Errors: none.
@@ -113,7 +114,7 @@ export function messageToWire(message: Message): WireMessage {
   }
 }
 
-/** Fields that most messages do not have. */
+/** Returns the fields that most messages do not have. */
 function buildOptionalFields(message: Message): Partial<WireMessage> {
   const { role, reply_to, summary, agent, origin, version, versions, trace, action } = message
   return {
@@ -142,7 +143,7 @@ export function plainText(message: Message): string {
 }
 
 const BARE_TAG_PATTERN = /<\/?([a-z]+[1-6]?|span id=["'][a-z0-9_]+["'])>/g
-/** The elements inside a line. All others separate words. */
+/** The inline elements. All other elements separate words. */
 const INLINE_ELEMENTS = new Set(["b", "i", "u", "s", "em", "strong", "code", "kbd", "mark", "sub", "sup", "span"])
 
 function stripMarkup(text: string): string {
@@ -162,34 +163,34 @@ function stripBareTags(text: string): string {
 
 export interface MessageSegmenter {
   /**
-   * Returns the ops since the last call. `getAddedText` returns the text that part `at` has gained since then, if known,
-   * so that it need not be sliced from the whole text. Directives use the grants that are stored with their part. With a
-   * `resolver`, new names are resolved and granted.
+   * Returns the ops since the last call. `getAddedText` returns the text that part `at` has gained since then, if it is
+   * known, so that it need not be sliced from the whole text. Directives use the grants that are stored with their
+   * part. If a `resolver` is given, new names are resolved and granted.
    */
   advance(message: Message, getAddedText?: AddedTextLookup, resolver?: Resolver): Op[]
   /** Returns the message with the grants that `advance` has decided. */
   applyGrants(message: Message): Message
   readonly drift: readonly Drift[]
-  /** The id of the message that the directives so far (`[[reply_to…]]`) make the answer a reply to. */
+  /** Returns the id of the message that the answer replies to, according to the directives so far (`[[reply_to…]]`). */
   getReplyTo(): string | null
 }
 
 export type AddedTextLookup = (at: number) => string | undefined
 
-/** The segmenter of one part, with the part that it has read. */
+/** The segmenter of one part, with the state of the part that it has read. */
 interface PartState {
-  /** The part at the last call; null before the first. */
+  /** The part as of the last call; null before the first call. */
   lastPart: Part | null
   readonly advance: (part: Part, addedText: string | undefined, resolver: Resolver | null) => Op[]
-  /** The grants of its directives. */
+  /** Returns the grants of the part's directives. */
   readonly currentGrants?: () => Grants
 }
 
 /**
- * Follows one message as it grows and returns the changes of its segments as ops.
+ * Creates a segmenter that follows one message as it grows and returns the changes to its segments as ops.
  *
  * Shapes: Message → Op[], so that `apply(ops so far)` = `segmentsOf(message)`.
- * Cost: the number of parts, plus the length of new text.
+ * Cost: linear in the number of parts and the length of new text.
  */
 export function createMessageSegmenter(): MessageSegmenter {
   const partStates: PartState[] = []
@@ -241,12 +242,15 @@ export function createMessageSegmenter(): MessageSegmenter {
   }
 }
 
-/** An external answer has an exchange of its own, so it replies to no message (SPEC DR5). */
+/**
+ * Returns the id of the message that is being answered. An external answer has an exchange of its own, so it answers no
+ * message (SPEC DR5).
+ */
 function findAnsweredMessageId({ mode, exchange_id }: Message): string | null {
   return mode === "external" ? null : exchange_id
 }
 
-/** Resolves assets of the message's own calls first, because those carry the calls' voice flag. */
+/** Resolves assets of the message's own calls first, because these assets have the calls' voice flag. */
 function withCallMedia(resolver: Resolver, message: Message): Resolver {
   return {
     ...resolver,
@@ -261,7 +265,7 @@ function listCallMedia(message: Message): CallMedia[] {
   return listCalls(message).flatMap(({ channel, media }) => (channel === "user" ? media : []))
 }
 
-/** Appends the media of its calls to a completed answer that placed no media itself (SPEC DR20). */
+/** Appends the calls' media to a completed answer whose text placed no media (SPEC DR20). */
 function deliverMedia(message: Message, delivery: Delivery, count: number): Op[] {
   if (delivery.hasMedia()) return []
   const callMedia = listCallMedia(message)
@@ -280,7 +284,7 @@ function callMediaToSegment(media: CallMedia): MediaSegment | null {
   return media.voice === true && segment.kind === "audio" ? { ...segment, voice: true } : segment
 }
 
-/** An image in Markdown syntax, which models often use instead of a directive. */
+/** Matches an image in Markdown syntax, which models often use instead of a directive. */
 const IMAGE_LINK = /!\[[^\][]*\]\(\s*<?(\/media\/[\w-]+|https:[^\s<>)]+)/g
 
 function hasImageOf(callMedia: readonly CallMedia[], { parts }: Message): boolean {
@@ -291,7 +295,7 @@ function hasImageOf(callMedia: readonly CallMedia[], { parts }: Message): boolea
   )
 }
 
-/** Changes to fields other than the segments: status, end, summary. */
+/** Returns the changes to fields other than the segments: status, end, summary. */
 export function diffMessageState(before: Message, after: Message): Op[] {
   const { status, reason, metrics, summary } = after
   const ops: Op[] = []
@@ -325,15 +329,16 @@ function createPartState(at: number, part: Part, shared: SharedContext, calls: C
 
 interface CallIndex {
   setCall(at: number, call: ToolCall): void
-  /** The cues for the part at `at`, at the time of the lookup: a result may arrive while the part is being written. */
+  /** Creates a lookup of the cues for the part at `at`. It sees results that arrive after it was created. */
   createCueLookupAt(at: number): (tag: string) => Cue | null
 }
 
 /**
- * Returns the calls of a message and their cues. Only calls before the text, on channel `user`, cue a card (SPEC SG3).
+ * Creates an index of a message's calls and their cues. Only calls on channel `user` that precede the text can cue a
+ * card (SPEC SG3).
  */
 function createCallIndex(): CallIndex {
-  // Indexed by part, so the array has holes. `filter` skips them.
+  // Indexed by part, so the array has holes, which `filter` skips.
   const calls: ToolCall[] = []
   let version = 0
   return {

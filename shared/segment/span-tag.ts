@@ -1,8 +1,8 @@
 /**
- * span-tag.ts: finds `<span id='tool_n'>` and `</span>` in sanitised text, however it is split.
+ * span-tag.ts: finds `<span id='tool_n'>` and `</span>` in sanitised text, however the text is split.
  *
  * Tags in Markdown code and after a backslash do not count (SPEC MK1–MK3). Pure: the tokens reported so far depend only
- * on the text so far, not on how it was split (SPEC MK4).
+ * on the text so far, not on how the text was split (SPEC MK4).
  */
 
 import { MAX_PENDING_CHARS } from "../limits.ts"
@@ -24,9 +24,9 @@ export interface SpanScanner {
 }
 
 /**
- * Splits growing text at its span tags.
+ * Creates a scanner that splits growing text at its span tags.
  *
- * Shapes: text → SpanToken[]. The `text` and `raw` fields joined are the input.
+ * Shapes: text → SpanToken[]. Joining the `text` and `raw` fields gives the input.
  * Units: UTF-16 code units. Buffered text begins with a possible tag or with unfinished inline code.
  * Errors: none.
  * Cost: one pass; several hundred MB/s if there are few candidates.
@@ -40,16 +40,16 @@ export function createSpanScanner(): SpanScanner {
   }
 }
 
-/** A complete opening tag. */
+/** Matches a complete opening tag. */
 const OPEN_TAG = /^<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>/i
 const CLOSE_TAG = /^<\/span>/i
-/** An incomplete tag at the end of the text. */
+/** Matches an incomplete tag at the end of the text. */
 const OPEN_TAG_PREFIX =
   /^<(?:s(?:p(?:a(?:n)?)?)?|span\s+(?:i(?:d(?:=(?:['"](?:[a-z][a-z0-9_]*(?:(?<=_\d+)['"]\s*)?)?)?)?)?)?)?$/i
 const CLOSE_TAG_PREFIX = /^<(?:\/(?:s(?:p(?:a(?:n)?)?)?)?)?$/i
 
 class SpanMatcher implements Matcher<SpanTag> {
-  /** A span is open: only its end counts, everything else is text. */
+  /** Whether a span is open. If so, only its `</span>` counts; everything else is text. */
   #inSpan = false
 
   startText(): void {}
@@ -72,23 +72,23 @@ const LESS = 60
 const LETTER_S = 115
 
 /**
- * Returns the index of the next `<` that may begin an opening tag, or inside a span the closing tag. A `<` at the end
- * of the text may become either.
+ * Returns the index of the next `<` that may begin an opening tag or, inside a span, the closing tag. A `<` at the end
+ * of the text may still become such a tag.
  */
 export function findSpanCandidate(text: string, from: number, inSpan: boolean): number {
   let at = text.indexOf("<", from)
   while (at >= 0 && at + 1 < text.length) {
     const second = text.charCodeAt(at + 1)
     if (inSpan ? second === SLASH : (second | 32) === LETTER_S) return at
-    // Skips a run of `<` character by character, because a search for each would dominate the cost.
+    // A run of `<` is skipped character by character, because a search for each `<` would dominate the cost.
     at = second === LESS ? at + 1 : text.indexOf("<", at + 1)
   }
   return at < 0 ? text.length : at
 }
 
 /**
- * Returns the opening tag at a candidate, or inside a span the closing tag. WAIT if it may become one, null if it is
- * none.
+ * Returns the opening tag at a candidate or, inside a span, the closing tag; WAIT if further text may complete such a
+ * tag, null if there is none.
  */
 export function matchSpanTag(
   text: string,
@@ -110,8 +110,8 @@ export function matchSpanTag(
 /**
  * Removes every opening span tag and its `</span>`, and keeps the text between them.
  *
- * Shapes: text → text without an opening span tag, even where removing one would form another.
- *         Code counts as text here, because the text of a subagent must not quote a tag either. Other spans stay.
+ * Shapes: text → text without any opening span tag, even where removing one tag would form another.
+ *         Code counts as text here, because a subagent's text must not even quote a tag. Other spans remain.
  * Cost: linear.
  * Source: SPEC MK6.
  */
@@ -137,7 +137,10 @@ export function stripSpans(text: string | null | undefined): string {
 const ANY_OPEN_TAG = /<span\s+id=['"][a-z][a-z0-9_]*_\d+['"]\s*>/i
 const ANGLE_BRACKET = /[<>]/g
 
-/** Removes the tag at the end of the fragments, if it opens or closes a span with a tag id. `openSpans` has one entry per open span. */
+/**
+ * Removes the tag at the end of the fragments if it opens or closes a span with a tag id. `openSpans` has one entry per
+ * open span.
+ */
 function removeTag(fragments: string[], tagStarts: number[], openSpans: boolean[]): void {
   const start = tagStarts.pop()
   if (start === undefined) return

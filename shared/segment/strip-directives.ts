@@ -1,8 +1,9 @@
 /**
- * strip-directives.ts: removes span tags and directives from the text of an answer, for the model's later context and for
- * other agents.
+ * strip-directives.ts: removes span tags and directives from an answer's text, for the context of later model calls and
+ * for other agents.
  *
- * A model must be able to refer to a file that it attached earlier, so a short note replaces each directive. Pure.
+ * A model must be able to refer to a file that it attached earlier, so each directive is replaced by a short note.
+ * Pure.
  */
 
 import { assetUrl, canvasUrl } from "../protocol/asset-url.ts"
@@ -20,11 +21,12 @@ import { cutText } from "../text/cut-text.ts"
 import { isUnsafeJoin, replaceLoneSurrogates } from "../text/characters.ts"
 
 /**
- * Removes span tags and directives from the text of one part. Code keeps them.
+ * Removes span tags and directives from the text of one part, except in code.
  *
- * Shapes: (text, grants of the part) → text without a directive, even where removing one would form another.
- *         `(attached: chart.png, /media/x1)` replaces media, `(embedded: Board, /canvas/…)` a canvas.
- * Errors: none. A refused name is noted as refused.
+ * Shapes: (text, grants of the part) → text without any directive, even where removing one directive would form
+ * another.
+ *         `(attached: chart.png, /media/x1)` replaces media, and `(embedded: Board, /canvas/…)` replaces a canvas.
+ * Errors: none. The note for a refused name says that it was refused.
  * Cost: linear.
  * Source: SPEC DR14.
  */
@@ -56,7 +58,10 @@ function isDirective({ type }: TextToken): boolean {
   return type === "media" || type === "embed" || type === "voice" || type === "reply"
 }
 
-/** Inserts a word joiner where the text on both sides of a removed directive would form new syntax. */
+/**
+ * Joins the text of the tokens. Inserts a word joiner where the text on both sides of a removed directive would form
+ * new syntax.
+ */
 function renderTokens(tokens: readonly TextToken[], permit: Permit): string {
   const texts: string[] = []
   let last = ""
@@ -109,10 +114,10 @@ function formatAttached(label: string, url: string): string {
   return `(attached: ${sanitizeName(label)}, ${escapeUrl(url)})`
 }
 
-/** Longest name in a note, in UTF-16 code units. */
+/** Maximum length of a name in a note, in UTF-16 code units. */
 const MAX_NAME_CHARS = 200
 
-/** Puts a name on one line, without characters of any syntax. */
+/** Returns a name on one line, without characters that are part of any syntax. */
 function sanitizeName(name: string): string {
   const plain = name.replace(/[\s[\]()<>`~\\]+/g, " ").trim()
   return replaceLoneSurrogates(cutText(plain, MAX_NAME_CHARS))
@@ -122,7 +127,10 @@ function escapeUrl(url: string): string {
   return url.replace(/[[\]`<>\\]/g, encodeURIComponent)
 }
 
-/** Breaks everything outside code that could begin a directive. Needed only for directives nested on purpose. */
+/**
+ * Changes everything outside code that could begin a directive, so that it no longer does. This is needed only for
+ * deliberately nested directives.
+ */
 function defuseDirectives(text: string): string {
   const pieces = splitCode(text).map(({ code, text: piece }) =>
     code ? piece : piece.replace(/\[(?=[[e])/gi, `[${WORD_JOINER}`).replace(/m(?=edia:)/gi, (m) => m + WORD_JOINER),

@@ -2,8 +2,8 @@
  * text-tokens.ts: finds span tags and directives in one text part, in one pass, however the text is split.
  *
  * clean text → TOKENS → part-segmenter → ops
- * One scanner finds both, so that code and nesting are decided once. part-segmenter.ts decides what a token means: whether
- * it is cued, allowed, or already shown. Pure.
+ * One scanner finds both, so that code and nesting are determined only once. part-segmenter.ts decides what a token
+ * means: whether it is cued, allowed, or already shown. Pure.
  */
 
 import { type EmbedAttributes, readEmbed } from "./embed-directive.ts"
@@ -16,13 +16,13 @@ import { type Match, buildPrefixPattern, TextScanner, type Matcher, type PlainTo
 export type Directive =
   | { readonly type: "media"; readonly raw: string; readonly items: readonly MediaItem[] }
   | { readonly type: "voice"; readonly raw: string }
-  /** `id` null means the message that is being answered. Any other text may be a malformed id. */
+  /** `id`: null means the message that is being answered. A string may be a malformed id. */
   | { readonly type: "reply"; readonly raw: string; readonly id: string | null }
   | { readonly type: "embed"; readonly raw: string; readonly attributes: EmbedAttributes }
 
 export type BracketDirective = Extract<Directive, { type: "voice" | "reply" }>
 
-/** A value of a `MEDIA:` line that is not media, and so stays text. */
+/** A value in a `MEDIA:` line that is not media and so stays text. */
 export interface RefusedMedia {
   readonly type: "refused"
   readonly value: string
@@ -37,9 +37,9 @@ export interface TokenScanner {
 }
 
 /**
- * Splits growing text at its span tags and directives.
+ * Creates a scanner that splits growing text at its span tags and directives.
  *
- * Shapes: text → TextToken[]. The `text` and `raw` fields joined are the input.
+ * Shapes: text → TextToken[]. Joining the `text` and `raw` fields gives the input.
  * Errors: none.
  * Cost: one pass.
  * Source: SPEC MK1–MK5, DR1–DR9.
@@ -55,14 +55,17 @@ export function createTokenScanner(): TokenScanner {
 type MarkupToken = Exclude<TextToken, PlainToken>
 
 class TokenMatcher implements Matcher<MarkupToken> {
-  /** A span is open. No directive reaches past its end. */
+  /** Whether a span is open. No directive extends past the end of an open span. */
   #inSpan = false
   #head = 0
-  /** Index of the next candidate of each kind, so that a search for one kind does not repeat the others. -1 if unknown. */
+  /**
+   * The index of the next candidate of each kind, so that a search for one kind does not repeat the others; -1 if
+   * unknown.
+   */
   #nextSpan = -1
   #nextBracket = -1
   #nextLabel = -1
-  /** Index of the next `</span>`. */
+  /** The index of the next `</span>`. */
   #nextClose = -1
 
   startText(head: number): void {
@@ -162,7 +165,7 @@ function matchBracketTag(text: string, at: number, final: boolean): Match<Direct
   return BRACKET_TAG_PREFIX.test(head) ? WAIT : null
 }
 
-/** Returns the directive in double brackets at the start of `text`, or null. */
+/** Returns the directive in double square brackets at the start of `text`, or null. */
 export function parseBracketDirective(text: string): BracketDirective | null {
   const found = BRACKET_TAG.exec(text)
   if (found === null) return null

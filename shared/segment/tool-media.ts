@@ -2,8 +2,9 @@
  * tool-media.ts: finds the media that a tool call attaches to the answer.
  *
  * result + assets saved by the call → TOOL MEDIA → tool_result.media
- * Decided once, at dispatch, and stored. An asset counts if this very call saved it and its trailer names it; a public
- * URL counts if its trailer names it. Text inside tool data attaches nothing (SPEC DR12, DR24). Pure.
+ * The media is decided once, when the tool returns, and stored. An asset counts if the same call saved it and the
+ * trailer of the result names it; a public URL counts if the trailer names it. Text in the result's data attaches
+ * nothing (SPEC DR12, DR24). Pure.
  */
 
 import { assetUrl, canvasUrl, parseAssetUrl } from "../protocol/asset-url.ts"
@@ -13,8 +14,8 @@ import type { Asset, CallMedia } from "../protocol/event.ts"
 import type { Segment } from "../protocol/segment.ts"
 
 /**
- * Reads the `MEDIA:` lines of a trailer. `[[audio_as_voice]]` in the trailer makes its audio a voice note. A canvas that
- * the trailer asks to embed is included, although it is shown only where the answer embeds it.
+ * Reads the `MEDIA:` lines of a trailer. With `[[audio_as_voice]]` in the trailer, audio becomes a voice note. A canvas
+ * that the trailer asks the model to embed is included, although it is shown only where the answer embeds it.
  *
  * Shapes: (result, assets saved by the call) → the named media, in order, each once; at most MAX_PUBLIC_MEDIA public
  * URLs. Cost: linear in the trailer.
@@ -36,7 +37,7 @@ export function readToolMedia(result: string, saved: readonly Asset[]): CallMedi
   return [...named.values()]
 }
 
-/** Maximum number of public URLs that one call attaches. */
+/** Maximum number of public URLs that one call can attach. */
 const MAX_PUBLIC_MEDIA = 20
 
 function isNamedBy(asset: Asset, segment: Segment): boolean {

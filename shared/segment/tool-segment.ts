@@ -1,5 +1,5 @@
 /**
- * tool-segment.ts: turns a tool call into a segment, and its changes into ops. Pure.
+ * tool-segment.ts: converts a tool call to a segment, and changes to the call to ops. Pure.
  */
 
 import { isApp, isAsset } from "../protocol/asset.ts"
@@ -11,9 +11,9 @@ import { isAsking, type ToolCall } from "../protocol/message.ts"
 import { createTextHead, type TextSize, truncateLines, type TruncatedText } from "../truncate.ts"
 
 /**
- * Follows one call and returns the changes of its segment as ops.
+ * Creates a function that follows one call and returns the changes to its segment as ops.
  *
- * Cost: linear in new output, plus the result once.
+ * Cost: linear in the length of new output; once also in that of the result.
  * Source: SPEC SG9, SG11, SG13.
  */
 export function createToolSegmenter(at: number): (call: ToolCall) => Op[] {
@@ -42,7 +42,7 @@ export function createToolSegmenter(at: number): (call: ToolCall) => Op[] {
 
 type ShownFields = ToolFields & Pick<Extract<Segment, { type: "tool" }>, "name" | "args" | "status">
 
-/** Returns the fields of a call that may change. The trailer of its result is removed (SPEC SG11). */
+/** Returns the fields of a call that may change. The result's trailer is removed (SPEC SG11). */
 function callToFields(call: ToolCall, args: string, output: ReturnType<typeof truncateLines>): ShownFields {
   const data = call.result === null ? null : extractResultData({ ...call, result: call.result })
   const result = data === null ? null : truncateLines(data, MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
@@ -63,8 +63,8 @@ function callToFields(call: ToolCall, args: string, output: ReturnType<typeof tr
 }
 
 /**
- * Returns the full size, if only a part is shown. If we stored only a part of the output, it has been shortened for
- * display too. Otherwise the producer shortened the result, and has reported its size (SPEC IH8).
+ * Returns the full size if only a part is shown. Output that was stored only in part is also shortened for display. If
+ * it isn't, the producer shortened the result and reported its size (SPEC IH8).
  */
 function chooseWholeSize(
   { outputSize }: ToolCall,
@@ -75,7 +75,10 @@ function chooseWholeSize(
   return result?.truncated ?? outputSize ?? output.truncated
 }
 
-/** Sends only the new end of output that has grown, and all other changes as fields. */
+/**
+ * Returns the ops for the changed fields. If output has grown, only its new end is sent; all other changes are sent as
+ * fields.
+ */
 function diffToolFields(at: number, before: ToolFields, after: ToolFields): Op[] {
   const { output = "", ...rest } = after
   const { output: shown = "", ...restBefore } = before

@@ -1,8 +1,11 @@
 /**
- * characters.ts: the characters that matter when model text is scanned: specials, controls, surrogates, unsafe joins.
+ * characters.ts: the characters that matter when model text is scanned: special characters, control characters,
+ * surrogates, and pairs that form syntax.
  */
 
-/** Characters that may be syntax, so they have to be examined. A `<` that cannot start an HTML construct is skipped. */
+/**
+ * Matches characters that may be syntax and so must be examined. A `<` that cannot start an HTML construct is skipped.
+ */
 const SPECIAL = /[`\\\0-\x08\x0b-\x1f\u202d\u202e]|<(?=[A-Za-z/!?\0-\x08\x0b-\x1f\u202d\u202e]|$)|~~~/g
 export const PUNCTUATION = /[!-/:-@[-`{-~]/
 const TILDE = 126
@@ -17,36 +20,42 @@ export function replaceLoneSurrogates(text: string): string {
   return LONE_SURROGATE.test(text) ? text.replace(LONE_SURROGATES, "\ufffd") : text
 }
 
-/** With the `u` flag, a surrogate matches only outside a pair. */
+/** With the `u` flag, only surrogates outside a pair match. */
 const LONE_SURROGATE = /[\ud800-\udfff]/u
 const LONE_SURROGATES = /[\ud800-\udfff]/gu
 
-/** Whether `<` followed by this character may start an HTML construct: a letter, `/`, `!` or `?`. */
+/**
+ * Returns whether `<` followed by this character may start an HTML construct. The character must be a letter, `/`, `!`
+ * or `?`.
+ */
 export function isConstructStart(code: number): boolean {
   const lower = code | 32
   return (lower >= 97 && lower <= 122) || code === 47 || code === 33 || code === 63
 }
 
-/** Whether a character is removed outside code: C0 controls except tab and newline, and the bidi overrides. */
+/**
+ * Returns whether a character is removed outside code: these are the C0 controls except tab and newline, and the bidi
+ * overrides.
+ */
 export function isControl(code: number): boolean {
   return (code < 32 && code !== 9 && code !== 10) || code === 0x202d || code === 0x202e
 }
 
-/** Whether two characters form new syntax when the text between them is removed. */
+/** Returns whether two characters form new syntax when the text between them is removed. */
 export function isUnsafeJoin(last: string, next: string): boolean {
   if (last === "\\") return PUNCTUATION.test(next)
   if (last === "<") return isConstructStart(next.charCodeAt(0))
   return (last === "`" || last === "~") && last === next
 }
 
-/** Whether a code unit belongs to a word. Halves of surrogate pairs count, the word joiner does not. */
+/** Returns whether a code unit is part of a word. Halves of surrogate pairs are, the word joiner is not. */
 export function isWordUnit(unit: string): boolean {
   return /^[\p{L}\p{N}\ud800-\udfff]$/u.test(unit)
 }
 
 /**
- * Returns the index of the next special character. Uses `test`, because creating the result of `exec` costs more than
- * the search.
+ * Returns the index of the next special character. Uses `test`, because creating the result of `exec` would cost more
+ * than the search.
  */
 export function findSpecial(text: string, at: number, final: boolean): number {
   SPECIAL.lastIndex = at

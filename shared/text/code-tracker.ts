@@ -23,17 +23,17 @@ import {
 } from "./fence.ts"
 
 /**
- * Finds the next line that matches a predicate, in text that grows at its end and is removed from its start.
+ * Finds the next line that matches a predicate, in text that grows at the end and is removed from the start.
  *
- * It records how far it has searched, so all calls together cost one pass. Calls must go from left to right.
+ * The finder records how far it has searched, so all calls together cost one pass. Calls must go from left to right.
  */
 export class LineFinder {
-  /** Absolute position of the first code unit of the text. */
+  /** The absolute position of the text's first code unit. */
   #base = 0
-  /** There is no match between the last call's position and here, except at `#found`. */
+  /** There is no match between the last call's position and this one, except at `#found`. */
   #searchedTo = 0
   #found = -1
-  /** The next line ending, or, unless `#isEnd`, the position up to which there is none. Absolute. */
+  /** The absolute position of the next line ending or, if `#isEnd` is false, the position up to which there is none. */
   #lineEnd = -1
   #isEnd = false
   readonly #isMatch: (text: string, start: number, final: boolean) => boolean | typeof WAIT
@@ -47,8 +47,8 @@ export class LineFinder {
   }
 
   /**
-   * Returns the first line ending in `[from, stop)` before a matching line. TEXT if there is none, WAIT if a line is
-   * undecided.
+   * Returns the first line ending in `[from, stop)` that precedes a matching line; TEXT if there is none, WAIT if a
+   * line is undecided.
    */
   find(text: string, from: number, stop: number, final: boolean): number {
     const found = this.#found - this.#base
@@ -70,7 +70,7 @@ export class LineFinder {
     return TEXT
   }
 
-  /** Cached, because the text may be one long line with many tags. */
+  /** Returns the index of the next line ending. It is cached, because the text may be one long line with many tags. */
   #findLineEnd(text: string, at: number): number {
     const known = this.#lineEnd - this.#base
     if (known >= at && this.#isEnd) return known
@@ -82,36 +82,41 @@ export class LineFinder {
   }
 }
 
-/** Absolute positions of the runs of one length. `nextIndex` is the first that may still close inline code. */
+/**
+ * The absolute positions of the runs of one length. `nextIndex` is the index of the first run that may still close
+ * inline code.
+ */
 interface BacktickRuns {
   readonly positions: number[]
   nextIndex: number
 }
 
 /**
- * Finds the run of backticks that closes inline code, in text that grows at its end and is removed from its start.
+ * Finds the run of backticks that closes inline code, in text that grows at the end and is removed from the start.
  *
- * It caches runs and paragraph ends, so all calls together cost one pass for any text. Calls must go from left to
- * right.
+ * The finder caches runs and paragraph ends, so for any text, all calls together cost one pass. Calls must go from left
+ * to right.
  */
 export class InlineCodeFinder {
-  /** Absolute position of the first code unit of the text. */
+  /** The absolute position of the text's first code unit. */
   #base = 0
   #runs = new Map<number, BacktickRuns>()
   /** All runs before this position have been recorded. */
   #searchedTo = 0
-  /** Finds the ends of paragraphs. A paragraph ends at the line ending before the line that ends it. */
+  /**
+   * Finds the ends of paragraphs. A paragraph ends at the line ending that precedes the line that ends the paragraph.
+   */
   readonly paragraphEnds = new LineFinder(isParagraphEnd)
 
-  /** Call when the first `by` code units of the text were removed. */
+  /** Must be called after the first `by` code units of the text were removed. */
   shift(by: number): void {
     this.#base += by
     this.paragraphEnds.shift(by)
   }
 
   /**
-   * End of the inline code that the run of `size` backticks at `at` opens; TEXT or WAIT. The closing run must be within
-   * MAX_PENDING_CHARS and in the same paragraph.
+   * Returns the end of the inline code that the run of `size` backticks at `at` opens; otherwise TEXT or WAIT. The
+   * closing run must be within MAX_PENDING_CHARS and in the same paragraph.
    */
   findCloser(text: string, at: number, size: number, final: boolean): number {
     const limit = at + MAX_PENDING_CHARS
@@ -124,7 +129,10 @@ export class InlineCodeFinder {
     return end === WAIT || run === WAIT ? WAIT : run + size
   }
 
-  /** Start of the next run of exactly `size` backticks. TEXT if there is none before `limit`, WAIT if undecided. */
+  /**
+   * Returns the start of the next run of exactly `size` backticks; TEXT if there is none before `limit`, WAIT if
+   * undecided.
+   */
   #findRun(text: string, from: number, size: number, limit: number, final: boolean): number {
     const known = this.#runs.get(size)
     if (known !== undefined) {
@@ -162,10 +170,10 @@ export type Block =
   | { readonly type: "code"; readonly info: string; readonly text: string; readonly closed: boolean }
 
 /**
- * Splits text into fenced code and the text between. One pass. SPEC CO1–CO3.
+ * Splits text into fenced code and the text in between. One pass. SPEC CO1–CO3.
  *
- * Code blocks do not include their fences, nor the quote markers and indentation of the opening run. A list marker before
- * a fence stays in the text before it.
+ * Code blocks include neither their fences nor the quote markers and indentation of the opening run. A list marker
+ * before a fence stays in the text before it.
  */
 export function splitFences(text: string): Block[] {
   const blocks: Block[] = []
@@ -188,7 +196,7 @@ export function splitFences(text: string): Block[] {
     if (lead !== "") blocks.push({ type: "text", text: lead })
     enterFence(line, text.charAt(run), end - run)
     at = readFence(blocks, line, text, end, head)
-    // A line outside the fence's quote is text from its start.
+    // A line outside the quote that contains the fence is text from the line's start.
     from = at === text.length ? at : text.lastIndexOf("\n", at - 1) + 1
   }
   if (from < text.length) blocks.push({ type: "text", text: text.slice(from) })
@@ -205,7 +213,7 @@ function readFence(blocks: Block[], line: LineState, text: string, end: number, 
   const newline = text.indexOf("\n", end)
   const infoEnd = newline < 0 || newline > stop ? stop : newline
   const last = text.lastIndexOf("\n", stop - 1)
-  // The line that ends the fence is not code: it closes the fence, or is outside its quote.
+  // The line that ends the fence is not code: it closes the fence, or is outside the quote that contains the fence.
   const body = text.slice(infoEnd + 1, isClosed ? last : text.length)
   const code = isClosed || !body.endsWith("\n") ? body : body.slice(0, -1)
   const indent = head.length - (head.lastIndexOf(">") + 1)
@@ -226,7 +234,7 @@ function stripFencePrefix(row: string, quotes: number, indent: number): string {
   return row.slice(at)
 }
 
-/** Splits sanitised text into code (fenced or inline) and other text. Joined, the blocks are the text. One pass. */
+/** Splits sanitised text into code (fenced or inline) and other text. Joining the blocks gives the text. One pass. */
 export function splitCode(text: string): { readonly code: boolean; readonly text: string }[] {
   const blocks: { code: boolean; text: string }[] = []
   const inlineCode = new InlineCodeFinder()
@@ -251,7 +259,7 @@ export function splitCode(text: string): { readonly code: boolean; readonly text
 
 const CODE_START = /[`\\]|~~~/g
 
-/** End of the code that starts at `at`; or, negated, the index at which to continue. */
+/** Returns the end of the code that starts at `at`; if there is none, the negated index at which to continue. */
 function findCodeEnd(text: string, at: number, line: LineState, inlineCode: InlineCodeFinder): number {
   const isEscaped = text[at] === "\\"
   const end = isEscaped ? Math.min(at + 2, text.length) : findRunEnd(text, at)

@@ -2,9 +2,9 @@
  * fence.ts: decides line by line where a code fence opens or ends, and where a paragraph ends.
  *
  * FENCE → code-tracker → clean, scanner, page
- * A simplified Markdown: the decision for a line does not depend on later lines, so incomplete text can be decided
- * (SPEC CO1, CO2). Lines end with LF. A decision needs at most a few MAX_PENDING_CHARS of further text; until they are
- * available it is WAIT.
+ * The rules are a simplified form of Markdown's: the decision about a line does not depend on later lines, so it can be
+ * made for incomplete text (SPEC CO1, CO2). Lines end with LF. A decision needs at most a few MAX_PENDING_CHARS of
+ * further text; until this text has arrived, the result is WAIT.
  */
 
 import { MAX_PENDING_CHARS } from "../limits.ts"
@@ -17,12 +17,12 @@ export const TEXT = -1
 export interface Fence {
   readonly char: string
   readonly size: number
-  /** Number of `>` markers before the opening run. */
+  /** The number of `>` markers before the opening run. */
   readonly quotes: number
 }
 
 /**
- * Position of the tracked text within its line.
+ * The position within the current line.
  *
  * In text:  head    a fence may open here         In a fence:  head   `>` markers are counted
  *           mark    after `-`, `+`, `*`, `1.`                  run    in a run that may close the fence
@@ -32,9 +32,9 @@ export interface Fence {
 export interface LineState {
   place: "head" | "mark" | "digits" | "body" | "run" | "trail"
   quotes: number
-  /** Length of the head in code units. A head over MAX_PENDING_CHARS counts as body. */
+  /** The length of the head in code units. A head longer than MAX_PENDING_CHARS counts as body. */
   width: number
-  /** Number of digits of a list number, or length of the run that may close the fence. */
+  /** The number of digits in a list number, or the length of the run that may close the fence. */
   count: number
   fence: Fence | null
 }
@@ -79,7 +79,7 @@ function nextPlace(line: LineState, code: number): LineState["place"] {
 
 /**
  * Tracks text inside a fence, from index `from`. Returns the index at which plain text continues, or `text.length`. If
- * the fence has ended, `line.fence` is null. Cost: one `indexOf` per line.
+ * the fence has ended, `line.fence` is then null. Cost: one `indexOf` per line.
  */
 export function skipFence(line: LineState, text: string, from: number): number {
   let at = from
@@ -101,7 +101,10 @@ export function skipFence(line: LineState, text: string, from: number): number {
   return at
 }
 
-/** Checks a complete line inside a fence. Returns the index at which the fence has ended, or -1. Equivalent to `stepInFence` for each character. */
+/**
+ * Checks a complete line inside a fence. Returns the index at which the fence has ended, or -1. Equivalent to calling
+ * `stepInFence` for each character.
+ */
 function findFenceEnd(line: LineState, text: string, start: number, newline: number): number {
   const fence = line.fence
   if (fence === null) return start
@@ -131,7 +134,9 @@ function isBlank(code: number): boolean {
   return code === SPACE || code === TAB
 }
 
-/** Tracks one code unit at the start of a line inside a fence. Returns true if the fence ended before it. */
+/**
+ * Tracks one code unit at the start of a line inside a fence. Returns true if the fence ended before this code unit.
+ */
 function stepInFence(line: LineState, code: number): boolean {
   const fence = line.fence
   if (fence === null) return true
@@ -170,19 +175,22 @@ function endFence(line: LineState, place: LineState["place"]): true {
   return true
 }
 
-/** Whether the current line closes the fence if the text ends here. */
+/** Returns whether the current line would close the fence if the text ended here. */
 export function isFenceClosed(line: LineState): boolean {
   if (line.fence === null) return true
   return (line.place === "run" || line.place === "trail") && line.count >= line.fence.size
 }
 
-/** Enters a fence whose opening run has `size` characters. The run counts as tracked. */
+/** Enters a fence whose opening run has `size` characters. The run counts as already tracked. */
 export function enterFence(line: LineState, char: string, size: number): void {
   line.fence = { char, size, quotes: line.quotes }
   line.place = "body"
 }
 
-/** Returns the index of the next line ending, or -1. Most are near, where a loop is faster than `indexOf`. */
+/**
+ * Returns the index of the next line ending, or -1. Most line endings are near, and a loop finds these faster than
+ * `indexOf`.
+ */
 function findLineEnd(text: string, from: number): number {
   const near = Math.min(from + 24, text.length)
   for (let at = from; at < near; at++) if (text.charCodeAt(at) === NEWLINE) return at
@@ -198,8 +206,9 @@ export function findRunEnd(text: string, at: number): number {
 }
 
 /**
- * Decides whether the run from `at` to `end`, in the head of its line, opens a fence. Returns the end of the run, TEXT or
- * WAIT. Tildes are decided at the end of the run, backticks at the end of the line, both within MAX_PENDING_CHARS.
+ * Decides whether the run from `at` to `end`, in the head of its line, opens a fence. Returns the end of the run, TEXT
+ * or WAIT. A run of tildes is decided at the end of the run, a run of backticks at the end of the line, both within
+ * MAX_PENDING_CHARS.
  */
 export function matchFence(text: string, at: number, final: boolean, end = findRunEnd(text, at)): number {
   const size = end - at
@@ -216,7 +225,10 @@ export function matchFence(text: string, at: number, final: boolean, end = findR
   return TEXT
 }
 
-/** Whether the line at `start` opens a fence, or WAIT. Decided within MAX_PENDING_CHARS, then as in `matchFence`. */
+/**
+ * Returns whether the line at `start` opens a fence, or WAIT. The run must begin within MAX_PENDING_CHARS; it is then
+ * decided as in `matchFence`.
+ */
 export function isFenceLine(text: string, start: number, final: boolean): boolean | typeof WAIT {
   const line = createLineState()
   for (let at = start; at < text.length; at++) {
@@ -232,9 +244,9 @@ export function isFenceLine(text: string, start: number, final: boolean): boolea
 }
 
 /**
- * Whether the line at `start` ends the paragraph before it, or WAIT: a blank line, quote, list item, heading, thematic
- * break, or a run that could open a fence. The run ends the paragraph even if it opens no fence, because that may depend
- * on a tag that is removed from its line. Decided within MAX_PENDING_CHARS.
+ * Returns whether the line at `start` ends the paragraph before it, or WAIT. A blank line, quote, list item, heading,
+ * thematic break, or a run that could open a fence ends it. Such a run does so even if it opens no fence, because
+ * whether it opens one may depend on a tag that is removed from its line. Decided within MAX_PENDING_CHARS.
  */
 export function isParagraphEnd(text: string, start: number, final: boolean): boolean | typeof WAIT {
   INDENT.lastIndex = start

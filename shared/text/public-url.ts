@@ -2,9 +2,9 @@
  * public-url.ts: checks that a URL uses https and that its host is public.
  *
  * model text → PUBLIC URL → directive; redirect → PUBLIC URL → fetch
- * The platform's WHATWG parser decides, and a URL that other parsers read differently is refused, because a check with one
- * parser would not hold for another. The address ranges come from ipaddr.js. A public name may still resolve to a
- * private address; code that fetches a URL has to guard against that.
+ * The platform's WHATWG parser is used, and a URL that other parsers may read differently is refused, because a check
+ * with one parser would not hold for another. The address ranges come from ipaddr.js. A public name may still resolve
+ * to a private address; code that fetches a URL must guard against that.
  */
 
 import ipaddr from "ipaddr.js"
@@ -12,10 +12,10 @@ import { type Fault, fail, type Result, succeed } from "../fault.ts"
 import { MAX_HOST_CHARS, MAX_URL_CHARS } from "../limits.ts"
 
 export interface PublicUrl {
-  /** Normalised by the platform. */
+  /** The URL as normalised by the platform. */
   readonly href: string
   readonly origin: string
-  /** Host name or address, without port. */
+  /** The host name or address, without the port. */
   readonly host: string
   readonly path: string
 }
@@ -44,14 +44,22 @@ function parseUrl(text: string): URL | null {
   }
 }
 
-/** Parsers disagree on whether the host begins after such an `@`. One in the query or fragment names no host: `href` has a `/` before it. */
+/**
+ * Parsers disagree on whether the host begins after such an `@`. An `@` in the query or fragment is harmless, because
+ * `href` has a `/` before it.
+ */
 const AT_BEFORE_PATH = /^[^/]*\/\/[^/?#]*@/
-/** Scheme, two slashes, host and port, each written as the standard writes it. */
+/** Matches the scheme, two slashes, the host and the port, each in the form that the standard uses. */
 const AUTHORITY = /^https:\/\/(\[[^\]/?#]*\]|[^\s:/?#[\]]+)(?::(\d*))?(?=[/?#]|$)/i
-/** Only some parsers treat a backslash as a slash, and only some drop controls and whitespace at the ends. */
+/**
+ * Only some parsers treat a backslash as a slash, and only some remove control characters, or whitespace at the ends.
+ */
 const AMBIGUOUS = /[\\\0-\x1f\x7f]|\s$/
 
-/** Whether a host is written so that every parser reads it like ours: not escaped, not numeric, no other form of a dot or letter. */
+/**
+ * Returns whether every parser reads the host as the platform's does: without escapes, numeric forms, or variant forms
+ * of dots or letters.
+ */
 function isSameHost(written: string, host: string): boolean {
   if (host.startsWith("[")) return true
   if (DOTTED_QUAD.test(host)) return written === host
@@ -64,9 +72,11 @@ function isSameHost(written: string, host: string): boolean {
   })
 }
 
-/** Longest label of a name, in bytes (RFC 1035). */
+/** Maximum length of a label in a host name, in bytes (RFC 1035). */
 const MAX_LABEL_CHARS = 63
-/** Empty at the end of a name with a trailing dot; `isPublicName` checks that. */
+/**
+ * A label may be empty here, because the last label of a name with a trailing dot is; `isPublicName` checks that case.
+ */
 const HOST_LABEL = /^[a-z0-9_-]*$/
 const NON_ASCII = /[^\0-\x7f]/
 
@@ -83,21 +93,30 @@ const SERVICE_PORTS = new Set(
   "445 873 1433 1521 1883 2375 3306 3389 4222 5432 5672 5900 6379 8883 9042 9092 11211 27017".split(" "),
 )
 
-/** A port is written without leading zeros, which some parsers read as octal. */
+/** Returns whether a port may be used. It must have no leading zeros, because some parsers read these as octal. */
 function isWebPort(port: string): boolean {
   return !/^0/.test(port) && !BAD_PORTS.has(port) && !SERVICE_PORTS.has(port)
 }
 
-/** Matches every normalised IPv4 address and no name. The library would throw and catch internally for each name, which is slow. */
+/**
+ * Matches every normalised IPv4 address and no name. For names, the library would throw and catch internally, which is
+ * slow.
+ */
 const DOTTED_QUAD = /^\d{1,3}(?:\.\d{1,3}){3}$/
 
-/** `host` must be normalised: lower-case ASCII, canonical addresses, IPv6 in brackets. */
+/**
+ * Returns whether a host is public. `host` must be normalised: lower-case ASCII, canonical addresses, IPv6 in square
+ * brackets.
+ */
 function isPublicHost(host: string): boolean {
   if (host.startsWith("[")) return isPublicV6(ipaddr.IPv6.parse(host.slice(1, -1)))
   return DOTTED_QUAD.test(host) ? isPublicV4(ipaddr.IPv4.parse(host)) : isPublicName(host)
 }
 
-/** Top-level domains used inside networks: RFC 6761, 6762 (with appendix G), 7686, 8375 and 9476, and names that ICANN reserves. */
+/**
+ * Top-level domains used inside networks: RFC 6761, 6762 (with appendix G), 7686, 8375 and 9476, and names that ICANN
+ * reserves.
+ */
 const PRIVATE_TLDS = new Set(
   (
     "localhost local localdomain internal intranet private lan home corp mail test example invalid onion alt arpa " +
@@ -105,7 +124,10 @@ const PRIVATE_TLDS = new Set(
   ).split(" "),
 )
 
-/** Public names known to lead to internal hosts: cloud metadata services, and services that resolve to a chosen address. */
+/**
+ * Public names that are known to lead to internal hosts: cloud metadata services, and services whose names resolve to
+ * any chosen address.
+ */
 const PRIVATE_NAMES = new Set(
   (
     "metadata.goog metadata.tencentyun.com metadata.packet.net metadata.platformequinix.com metadata.cloud.ibm.com " +
@@ -125,14 +147,17 @@ function isPublicName(host: string): boolean {
   return labels.every((_, at) => !PRIVATE_NAMES.has(labels.slice(at).join(".")))
 }
 
-/** Metadata services at addresses in public ranges. */
+/** Addresses of metadata services in public ranges. */
 const BLOCKED_V4 = new Set(["168.63.129.16"])
 
 function isPublicV4(address: ipaddr.IPv4): boolean {
   return address.range() === "unicast" && !BLOCKED_V4.has(address.toString())
 }
 
-/** Global unicast is 2000::/3 without its special ranges. For an address that embeds IPv4, the IPv4 address decides. */
+/**
+ * Returns whether an IPv6 address is public: global unicast, which is 2000::/3 without its special ranges. If an
+ * address embeds an IPv4 address, that address must be public.
+ */
 function isPublicV6(address: ipaddr.IPv6): boolean {
   const { parts } = address
   const embedded = extractEmbeddedV4(parts)
@@ -147,12 +172,12 @@ function extractEmbeddedV4(parts: readonly number[]): ipaddr.IPv4[] | null {
   if (isZero(0, 5) && (parts[5] === 0xffff || parts[5] === 0)) return [readV4(parts, 6)]
   if (parts[0] === 0x64 && parts[1] === 0xff9b && isZero(2, 6)) return [readV4(parts, 6)]
   if (parts[0] === 0x2002) return [readV4(parts, 1)]
-  // The server's address, and the client's, which is stored inverted.
+  // The addresses of the server and of the client; the client's is stored inverted.
   if (parts[0] === 0x2001 && parts[1] === 0) return [readV4(parts, 2), readV4(parts, 6, 0xffff)]
   return null
 }
 
-/** Whether the address is an ISATAP address (RFC 5214), which ends in an IPv4 address. */
+/** Returns whether the address is an ISATAP address (RFC 5214), which ends in an IPv4 address. */
 function isIsatap(parts: readonly number[]): boolean {
   return ((parts[4] ?? 0) & 0xfdff) === 0 && parts[5] === 0x5efe
 }

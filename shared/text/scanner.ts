@@ -27,25 +27,28 @@ export interface PlainToken {
   readonly text: string
 }
 
-/** A match at a candidate: its tokens, and the offset at which the text continues (the candidate's own offset for a zero-width match). */
+/**
+ * A match at a candidate: the tokens, and the offset at which the text continues (the candidate's own offset for a
+ * zero-width match).
+ */
 export interface Match<P> {
   readonly tokens: readonly P[]
   readonly end: number
 }
 
-/** Defines the tokens to find. Between calls to `startText`, the positions passed to it only increase. */
+/** Defines the tokens to find. Between calls to `startText`, the positions passed to the matcher only increase. */
 export interface Matcher<P> {
   /** Called when new text begins. `indent` is the result of `countIndent` for the text before it. */
   startText(indent: number): void
-  /** Index of the next possible token, or the end of the text. */
+  /** Returns the index of the next possible token, or the end of the text. */
   findCandidate(text: string, from: number): number
-  /** The match at a candidate; WAIT if further text may complete one, null if none can. */
+  /** Returns the match at a candidate; WAIT if further text may complete a match, null if none is possible. */
   matchAt(text: string, at: number, final: boolean): Match<P> | typeof WAIT | null
   /** Called when a match turns out to be outside code, just before it is reported. */
   acceptMatch(found: Match<P>): void
 }
 
-/** Returns the source of a pattern that matches any prefix of `word`, and `word` followed by `rest`. */
+/** Returns the source of a regular expression that matches any prefix of `word`, and `word` followed by `rest`. */
 export function buildPrefixPattern(word: string, rest: string): string {
   const units = [...word].map((unit) => (/\w/.test(unit) ? unit : `\\${unit}`))
   return units.reduceRight((after, unit) => `${unit}(?:${after})?`, rest)
@@ -53,7 +56,7 @@ export function buildPrefixPattern(word: string, rest: string): string {
 
 /**
  * Returns the number of spaces (at most three) at the start of the line in which `text` ends, or -1 if the line
- * contains other text. `before` is the number before `text`.
+ * contains other text. `before` is the result for the preceding text.
  */
 export function countIndent(before: number, text: string): number {
   const newline = text.lastIndexOf("\n")
@@ -66,33 +69,36 @@ export function countIndent(before: number, text: string): number {
 
 export class TextScanner<P> {
   readonly #matcher: Matcher<P>
-  /** Text for which it is not yet known what is code. Its first `#reported` code units have been reported. */
+  /** The text in which code has not been determined yet. Its first `#reported` code units have been reported. */
   #text = ""
   #reported = 0
-  /** Up to this index, it is known what is code. */
+  /** The index up to which code has been determined. */
   #settled = 0
   readonly #line: LineState = createLineState()
-  /** The line is tracked up to this index. */
+  /** The index up to which the line is tracked. */
   #trackedTo = 0
   readonly #inlineCode = new InlineCodeFinder()
-  /** The text follows an odd number of backslashes. */
+  /** Whether the text follows an odd number of backslashes. */
   #isEscapedStart = false
-  /** The text continues a run of backticks that is too long to be code. */
+  /** Whether the text continues a run of backticks that is too long to be code. */
   #inRun = false
   /** Results of `countIndent`: before `#text`, and after all text so far. */
   #indent = 0
   #endIndent = 0
   #tokens: (P | PlainToken)[] = []
-  /** Text after `#text`, without candidates. All of it has been reported. */
+  /** Text after `#text` that contains no candidates. All of it has been reported. */
   #plain: string[] = []
   #plainLength = 0
-  /** Index of the next backtick, candidate, `~~~`, ```` ``` ```` and blank line, or the end of the text; -1 if unknown. */
+  /**
+   * The index of the next backtick, candidate, `~~~`, ```` ``` ```` and blank line, or the end of the text; -1 if
+   * unknown.
+   */
   #nextBacktick = -1
   #nextCandidate = -1
   #nextTildes = -1
   #nextTripleBackticks = -1
   #nextBlankLine = -1
-  /** Index of the last run that was tried and did not open a fence. */
+  /** The index of the last run that was tried and did not open a fence. */
   #rejectedRun = -1
 
   constructor(matcher: Matcher<P>) {
@@ -120,8 +126,8 @@ export class TextScanner<P> {
   }
 
   /**
-   * Reports a chunk that has no candidates, whether or not it is code. Returns true, and reports nothing, if the buffer
-   * would become too large.
+   * Reports a chunk that has no candidates as text, whether or not it is code. If the buffer would become too large,
+   * returns true and reports nothing.
    */
   #reportPlain(chunk: string): boolean {
     if (this.#plainLength + chunk.length >= MAX_PLAIN_CHARS) return true
@@ -157,7 +163,10 @@ export class TextScanner<P> {
     return this.#trackedTo
   }
 
-  /** Works out what is code up to and including the next special character. Returns the index after it, or WAIT. */
+  /**
+   * Determines what is code up to and including the next special character. Returns the index after that character, or
+   * WAIT.
+   */
   #settleNext(at: number, final: boolean): number {
     const text = this.#text
     if (this.#inRun) {
@@ -176,7 +185,10 @@ export class TextScanner<P> {
     return next === this.#nextBacktick ? this.#settleBackticks(next, final) : this.#settleCandidate(next, final)
   }
 
-  /** Skips to a blank line, or into a fence, before the next candidate: inline code before it cannot matter. Returns `at` if there is neither. */
+  /**
+   * Skips to a blank line, or into a fence, before the next candidate, because inline code before that position doesn't
+   * matter. Returns `at` if there is neither.
+   */
   #skipIrrelevantCode(at: number, final: boolean): number {
     const text = this.#text
     if (this.#nextCandidate < at) this.#nextCandidate = this.#matcher.findCandidate(text, at)
@@ -243,7 +255,7 @@ export class TextScanner<P> {
     return match.end
   }
 
-  /** Returns the index of the first possible token in undecided text. Text before it can be reported now. */
+  /** Returns the index of the first possible token in undecided text. Text before that index can be reported now. */
   #findFirstPending(final: boolean): number {
     const text = this.#text
     let at = Math.max(this.#reported, this.#settled)
@@ -285,7 +297,7 @@ export class TextScanner<P> {
 
 const BACKSLASH = 92
 
-/** Maximum length of buffered plain text, in UTF-16 code units. Beyond it, the scanner works out what is code. */
+/** Maximum length of buffered plain text, in UTF-16 code units. Beyond it, the scanner determines what is code. */
 const MAX_PLAIN_CHARS = 256 * MAX_PENDING_CHARS
 
 function indexOfOr(text: string, needle: string, from: number, otherwise: number): number {

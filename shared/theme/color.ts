@@ -5,13 +5,13 @@ export type Color = string
 
 const COLOR = /^#[0-9a-f]{6}$/
 
-/** Parses `#rrggbb` in any case; null for everything else. */
+/** Parses `#rrggbb` in upper or lower case; returns null for everything else. */
 export function parseColor(text: string): Color | null {
   const color = text.toLowerCase()
   return COLOR.test(color) ? color : null
 }
 
-/** Returns the parts of a colour: red, green and blue, from 0 to 255. */
+/** Returns the components of a colour: red, green and blue, from 0 to 255. */
 function splitColor(color: Color): readonly number[] {
   return [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
 }
@@ -31,7 +31,7 @@ export function computeContrast(one: Color, other: Color): number {
   return (Math.max(first, second) + 0.05) / (Math.min(first, second) + 0.05)
 }
 
-/** Returns a mixture in sRGB, as `color-mix` makes it. `share`: how much of `one` it contains, from 0 to 1. */
+/** Mixes two colours in sRGB, as the CSS function `color-mix` does. `share`: the proportion of `one`, from 0 to 1. */
 export function mixColors(one: Color, other: Color, share: number): Color {
   const others = splitColor(other)
   const parts = splitColor(one).map((part, at) => Math.round(part * share + (others[at] ?? 0) * (1 - share)))

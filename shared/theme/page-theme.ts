@@ -12,7 +12,7 @@ export type Scheme = (typeof SCHEMES)[number]
 /** A colour for each scheme. */
 export type ColorPair = Readonly<Record<Scheme, Color>>
 
-/** Fonts of the reader's system. Nothing is loaded. */
+/** Fonts that the reader's system provides; no font is loaded. */
 export const THEME_FONTS = ["system", "humanist", "geometric", "rounded", "serif", "mono"] as const
 
 export type ThemeFont = (typeof THEME_FONTS)[number]
@@ -21,34 +21,37 @@ export const THEME_DENSITIES = ["compact", "normal", "airy"] as const
 
 export type ThemeDensity = (typeof THEME_DENSITIES)[number]
 
-/** Largest radius of a corner, in pixels: a larger one cuts into the text of small cards. */
+/** Maximum corner radius, in pixels: a larger one would cut into the text of small cards. */
 export const MAX_RADIUS_PX = 24
-/** Longest name, welcome text and suggestion, in characters: what fits one or two lines of a phone. */
+/**
+ * Maximum length of the name, of the welcome text and of a suggestion, in characters: what fits on one or two lines on
+ * a phone.
+ */
 export const MAX_THEME_NAME_CHARS = 40
 export const MAX_WELCOME_CHARS = 120
 export const MAX_SUGGESTION_CHARS = 120
-/** Maximum number of suggestions: more would push the message field of a phone out of view. */
+/** Maximum number of suggestions: on a phone, more would push the message field out of view. */
 export const MAX_SUGGESTIONS = 6
 
 /** What an administrator sets. */
 export interface Theme {
-  /** Links, buttons, and the edges of what is selected or focused. */
+  /** The colour of links, buttons, and the edges of what is selected or focused. */
   readonly accent: ColorPair
-  /** Text on an accent background. */
+  /** The colour of text on an accent background. */
   readonly accent_text: ColorPair
   readonly font: ThemeFont
-  /** The radius of corners, in whole pixels. */
+  /** The corner radius, in whole pixels. */
   readonly radius: number
   readonly density: ThemeDensity
-  /** Replaces the product's name. Empty: it stays. */
+  /** Replaces the product's name, unless it is empty. */
   readonly name: string
-  /** Replaces the heading of a new conversation. Empty: it stays. */
+  /** Replaces the heading of a new conversation, unless it is empty. */
   readonly welcome: string
-  /** Replace the examples of a new conversation. Empty: they stay. */
+  /** Replace the examples of a new conversation, unless the list is empty. */
   readonly suggestions: readonly string[]
 }
 
-/** A theme as the pages get it. */
+/** A theme as the pages receive it. */
 export interface PageTheme extends Theme {
   /** The path of the logo on the server; null for the product's own. */
   readonly logo: string | null
@@ -57,7 +60,7 @@ export interface PageTheme extends Theme {
 /** The response to `GET /v1/theme`. */
 export interface ThemeView {
   readonly theme: PageTheme
-  /** Increases with every change; 0 as long as the tenant has set nothing. */
+  /** Increases with every change; 0 until the tenant sets a theme. */
   readonly revision: number
 }
 

@@ -1,16 +1,19 @@
 /**
- * png-logo.ts: turns an uploaded PNG file into one that contains nothing but an image. Pure. Source: SPEC TH6.
+ * png-logo.ts: rewrites an uploaded PNG file so that it contains nothing but an image. Pure. Source: SPEC TH6.
  *
- * Only the chunks that the image needs are copied. Texts, profiles, animations and whatever follows the image are left out, so a
- * file that is also something else (a page, a script, an archive) is only an image afterwards.
+ * Only the chunks that the image needs are copied. Text, profiles, animations and everything after the image are left
+ * out, so a file that was also something else (a page, a script, an archive) is only an image afterwards.
  */
 
 import { crc32 } from "../crc32.ts"
 import { fail, type LogoFlaw, type Result, succeed } from "../fault.ts"
 
-/** Largest logo, in bytes: every page of the tenant loads it. */
+/** Maximum size of a logo, in bytes: every page of the tenant loads it. */
 export const MAX_LOGO_BYTES = 64 * 1024
-/** Largest width and height, in pixels. It is shown at most 48 pixels high, so this is sharp on every screen. */
+/**
+ * Maximum width and height of a logo, in pixels. Logos are shown at most 48 pixels high, so this is sharp on every
+ * screen.
+ */
 export const MAX_LOGO_SIDE = 512
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
@@ -21,11 +24,11 @@ const IHDR_BYTES = 13
 
 interface Chunk {
   readonly type: string
-  /** The whole chunk, with its frame. */
+  /** The whole chunk, including its length, type and checksum. */
   readonly bytes: Uint8Array
 }
 
-/** Errors: `logo_refused` with the reason. */
+/** Returns the rewritten file, or the fault `logo_refused` with the reason. */
 export function parseLogo(file: Uint8Array): Result<Uint8Array<ArrayBuffer>> {
   if (!SIGNATURE.every((byte, at) => file[at] === byte)) return refuse("type")
   const chunks = readChunks(file)
@@ -41,7 +44,8 @@ function refuse(because: LogoFlaw): Result<never> {
 }
 
 /**
- * Returns the chunks up to the end of the image; null if one is cut off, has a wrong checksum, or the end is missing.
+ * Returns the chunks up to the end of the image; null if a chunk is cut off, a checksum is wrong, or the end is
+ * missing.
  */
 function readChunks(file: Uint8Array): Chunk[] | null {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength)

@@ -1,5 +1,5 @@
 /**
- * theme-contrast.ts: the pairs of colours that a theme produces, and how much contrast each of them needs. Pure. Source: SPEC
+ * theme-contrast.ts: the colour pairs that a theme produces, and the minimum contrast of each pair. Pure. Source: SPEC
  * TH3.
  */
 
@@ -16,15 +16,15 @@ export const FIXED_COLORS: Readonly<Record<"ground" | "raised" | "sunken" | "tex
     muted: { light: "#5f5f6e", dark: "#9d9dac" },
   }
 
-/** The share of the accent in the background of a user's message, and in a wash. */
+/** The proportion of the accent colour in the background of a user's message, and in tinted surfaces. */
 const BUBBLE_SHARE: Readonly<Record<Scheme, number>> = { light: 0.13, dark: 0.16 }
 const WASH_SHARE = 0.1
 
-/** Least contrast of texts, and of edges and symbols (WCAG 2.2, 1.4.3 and 1.4.11). */
+/** Minimum contrast of text, and of edges and symbols (WCAG 2.2, 1.4.3 and 1.4.11). */
 const LEAST_TEXT_CONTRAST = 4.5
 const LEAST_EDGE_CONTRAST = 3
 
-/** The pairs, named as foreground and background. */
+/** The pairs, each named `foreground/background`. */
 export const CONTRAST_PAIRS = [
   "accent_text/accent",
   "accent/ground",
@@ -41,7 +41,7 @@ export type ContrastPair = (typeof CONTRAST_PAIRS)[number]
 export interface PairContrast {
   readonly scheme: Scheme
   readonly pair: ContrastPair
-  /** Rounded down to two decimals, so that it is below `least` exactly if the pair fails. */
+  /** Rounded down to two decimals. It is below `least` if and only if the pair fails. */
   readonly ratio: number
   readonly least: number
 }
@@ -51,12 +51,12 @@ export function computeBubble({ accent }: Pick<Theme, "accent">, scheme: Scheme)
   return mixColors(accent[scheme], FIXED_COLORS.ground[scheme], BUBBLE_SHARE[scheme])
 }
 
-/** Returns the contrast of all pairs in both schemes. */
+/** Returns the contrast of every pair in both colour schemes. */
 export function listContrasts(theme: Pick<Theme, "accent" | "accent_text">): PairContrast[] {
   return SCHEMES.flatMap((scheme) => CONTRAST_PAIRS.map((pair) => measurePair(theme, scheme, pair)))
 }
 
-/** Returns the first pair whose contrast is too low; null if all can be read. */
+/** Returns the first pair whose contrast is too low; null if all pairs are readable. */
 export function findLowContrast(theme: Pick<Theme, "accent" | "accent_text">): PairContrast | null {
   return listContrasts(theme).find(({ ratio, least }) => ratio < least) ?? null
 }
@@ -72,6 +72,6 @@ function measurePair(theme: Pick<Theme, "accent" | "accent_text">, scheme: Schem
   }
   const [front = "", ground = ""] = pair.split("/").map((name) => colors[name])
   const ratio = Math.floor(computeContrast(front, ground) * 100) / 100
-  // Nothing is written in the accent within a user's message: it is the colour of edges and of the focus there.
+  // In a user's message, no text uses the accent colour, only edges and the focus outline do.
   return { scheme, pair, ratio, least: pair === "accent/bubble" ? LEAST_EDGE_CONTRAST : LEAST_TEXT_CONTRAST }
 }

@@ -1,5 +1,5 @@
 /**
- * theme-head.ts: a theme in the form in which a page shows it. The server writes it into the page's HTML as JSON, for the
+ * theme-head.ts: a theme in the form that a page applies. The server writes it as JSON into the page's HTML, for the
  * script that runs before the first paint (public/theme.js). Pure. Source: SPEC TH4.
  */
 
@@ -8,7 +8,7 @@ import { type ThemeProperties, themeToProperties } from "./theme-properties.ts"
 
 export interface ThemeHead {
   readonly properties: ThemeProperties
-  /** The texts that replace those of the page, by area and name (client/words). */
+  /** The strings that replace the page's own, by area and name (client/words). */
   readonly texts: {
     readonly [area: string]: Readonly<Record<string, string | readonly string[]>>
   }
@@ -25,7 +25,7 @@ export function createThemeHead(theme: PageTheme): ThemeHead {
       welcome: {
         ...(welcome === "" ? {} : { heading: welcome }),
         ...(suggestions.length === 0 ? {} : { examples: suggestions }),
-        // The product's hint names things that this tenant's agents may not do.
+        // The product's hint names things that this tenant's agents may be unable to do.
         ...(welcome === "" && suggestions.length === 0 ? {} : { hint: "" }),
       },
     },
@@ -34,8 +34,8 @@ export function createThemeHead(theme: PageTheme): ThemeHead {
 }
 
 /**
- * Returns JSON in which only characters are left that mean nothing in HTML, except quotation marks. The writer of the
- * attribute replaces those.
+ * Returns the theme as JSON without characters that have a meaning in HTML, except double quotes. The code that writes
+ * the attribute escapes double quotes.
  */
 export function themeToHeadJson(theme: PageTheme): string {
   return JSON.stringify(createThemeHead(theme)).replace(

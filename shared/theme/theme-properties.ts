@@ -1,13 +1,13 @@
 /**
- * theme-properties.ts: a theme as CSS properties. Every value is built from a checked colour, a number or a fixed list, so no
- * text of a tenant ever reaches a style. Pure. Source: SPEC TH4.
+ * theme-properties.ts: converts a theme to CSS properties. Every value is built from a checked colour, a number or a
+ * fixed list, so no tenant's text ever reaches a style. Pure. Source: SPEC TH4.
  */
 
 import { type Color, parseColor } from "./color.ts"
 import { DEFAULT_THEME, MAX_RADIUS_PX, type Theme, type ThemeDensity, type ThemeFont } from "./page-theme.ts"
 import { computeBubble } from "./theme-contrast.ts"
 
-/** Families that systems have, in the order of preference, for readers of any system. Null: the page's own list. */
+/** Font families that come with operating systems, in order of preference. Null stands for the page's own list. */
 const FAMILIES: Readonly<Record<ThemeFont, string | null>> = {
   system: null,
   humanist: 'Seravek, "Gill Sans Nova", Ubuntu, Calibri, "DejaVu Sans", "Noto Sans", sans-serif',
@@ -25,8 +25,8 @@ export type ThemeProperty = "--accent" | "--accent-text" | "--bubble" | "--font"
 export type ThemeProperties = Readonly<Partial<Record<ThemeProperty, string>>>
 
 /**
- * Returns the properties that differ from the default appearance. Stored themes of any origin are safe: values that are
- * not known are left out.
+ * Returns the properties that differ from the default appearance. Unknown values are left out, so any stored theme is
+ * safe.
  */
 export function themeToProperties(theme: Theme): ThemeProperties {
   const properties: Partial<Record<ThemeProperty, string>> = {}

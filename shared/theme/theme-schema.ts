@@ -1,4 +1,4 @@
-/** theme-schema.ts: the schema of a theme as a request sets it. Pure. Source: SPEC TH1, TH2. */
+/** theme-schema.ts: the schema of a request that sets a theme. Pure. Source: SPEC TH1, TH2. */
 
 import * as v from "valibot"
 import { parseColor } from "./color.ts"
@@ -28,7 +28,7 @@ const pairSchema = v.strictObject({ light: colorSchema, dark: colorSchema })
 /** Control characters, lone surrogates, and characters that reorder the text around them. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/u
 
-/** Creates the schema of one line of plain text. */
+/** Creates a schema for one line of plain text. */
 function createLineSchema(max: number) {
   return v.pipe(
     v.string(),
@@ -38,7 +38,7 @@ function createLineSchema(max: number) {
   )
 }
 
-/** All fields are set together; an omitted one gets its default. Strict, so that a misspelt field is an error. */
+/** All fields are set together; an omitted field gets its default. Strict, so that a misspelt field is an error. */
 export const themeSchema = v.strictObject({
   accent: v.optional(pairSchema, DEFAULT_THEME.accent),
   accent_text: v.optional(pairSchema, DEFAULT_THEME.accent_text),

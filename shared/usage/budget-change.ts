@@ -5,7 +5,7 @@ import { isJsonObject } from "../json.ts"
 import { idSchema } from "../protocol/event.ts"
 import { MAX_BUDGET, MAX_USER_BUDGETS } from "./budget-limits.ts"
 
-/** A limit is a whole number. 0 blocks everything. If a limit is absent, there is none. */
+/** A limit is a whole number. 0 blocks everything. An absent limit means no limit. */
 const limitSchema = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MAX_BUDGET)))
 
 export const budgetLimitsSchema = v.strictObject({
@@ -23,7 +23,9 @@ const RESERVED_NAMES: readonly string[] = ["__proto__", "constructor", "prototyp
 
 const subjectSchema = v.nullable(budgetLimitsSchema)
 
-/** The body of `PUT /v1/budgets`. Each subject that it names has its limits replaced; null removes them. */
+/**
+ * The body of `PUT /v1/budgets`. It replaces the limits of each subject that it names; null removes a subject's limits.
+ */
 export const budgetChangeSchema = v.strictObject({
   tenant: v.optional(subjectSchema),
   roles: v.optional(v.record(v.picklist(["owner", "admin", "member", "viewer"]), subjectSchema)),

@@ -1,8 +1,8 @@
 /**
  * budget-limits.ts: defines the budgets that a tenant sets, and selects the ones that apply to a user. Pure.
  *
- * The limits of the tenant are shared by all its users. A role's limits apply to each user of the role, and a user's limits to that user.
- * A turn must be within all of them.
+ * All users of a tenant share the tenant's limits. A role's limits apply separately to each user with that role, and a
+ * user's limits to that user. A turn must be within all of these limits.
  */
 
 import type { BudgetName, BudgetScope } from "../fault.ts"
@@ -18,7 +18,7 @@ export const METERED_BUDGETS = {
 
 export type MeteredBudget = keyof typeof METERED_BUDGETS
 
-/** Budgets that limit what exists at one time. They are freed when it ends or is deleted. */
+/** Budgets that limit how much exists at the same time. Ending or deleting something frees its share. */
 export const HELD_BUDGETS = ["concurrent_turns", "sessions", "stored_bytes"] as const satisfies readonly BudgetName[]
 export type HeldBudget = (typeof HELD_BUDGETS)[number]
 
@@ -26,12 +26,12 @@ export const METERED_BUDGET_NAMES = Object.keys(METERED_BUDGETS) as readonly Met
 export const BUDGET_NAMES: readonly BudgetName[] = [...METERED_BUDGET_NAMES, ...HELD_BUDGETS]
 
 /**
- * Largest limit. The sum of two is still a safe integer. As a cost, it is 4 million dollars. A larger number is a mistake
- * in the unit.
+ * The largest limit that can be set. The sum of two such limits is still a safe integer. As a cost, it is 4 million
+ * dollars, so a larger number must be a mistake in the unit.
  */
 export const MAX_BUDGET = 4_000_000_000_000_000
 
-/** Maximum number of users with budgets of their own. All of them are read at once, and fit into the body of a request. */
+/** Maximum number of users with budgets of their own. They are all read at once, and fit into one request body. */
 export const MAX_USER_BUDGETS = 1_000
 
 export type BudgetLimits = { readonly [B in BudgetName]?: number | undefined }
@@ -62,8 +62,8 @@ export function isEmptyLimits(limits: BudgetLimits): boolean {
 }
 
 /**
- * Returns the strictest limit of a budget among some scopes; null if none of them limits it. If two are equal, the
- * narrower scope wins.
+ * Returns the strictest limit of a budget among the given scopes; null if none of them limits the budget. If two limits
+ * are equal, the one with the narrower scope wins.
  */
 export function findStrictest<B extends BudgetName>(
   limits: Partial<UserLimits>,

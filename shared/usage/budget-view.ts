@@ -10,7 +10,8 @@ export interface BudgetView {
   readonly scope: BudgetScope
   readonly limit: number
   /**
-   * The amount known to the user's directory; for a budget of the tenant, the amount of all users. It can exceed the limit.
+   * The amount used, as far as the user's directory knows; for a tenant's budget, by all users. It can exceed the
+   * limit.
    */
   readonly used: number
   readonly left: number
@@ -22,10 +23,10 @@ export interface UserBudgets {
   readonly budgets: readonly BudgetView[]
 }
 
-/** A user's counts for the budgets that limit what exists; null: unknown. */
+/** A user's counts for the held budgets. Null means unknown. */
 export type HeldCounts = Readonly<Record<HeldBudget, number | null>>
 
-/** Returns all budgets that concern a user, metered ones first. */
+/** Returns all budgets that apply to a user, metered ones first. */
 export function listBudgetViews(account: UserAccount | null, held: HeldCounts, now: number): BudgetView[] {
   if (account === null) return []
   const metered = account.meters.map((meter): BudgetView => {

@@ -1,12 +1,12 @@
 /**
- * call-usage.ts: the usage of one model call: counts of tokens, time to the first chunk, retries.
+ * call-usage.ts: the usage of one model call: token counts, time to the first chunk, retries.
  *
  * The numbers and names come from a provider, so they are bounded before any other code uses them.
  */
 
 import { cutText } from "../text/cut-text.ts"
 
-/** Tokens of one call. `input` includes `cached` and `cacheWritten`; `output` includes `reasoning`. */
+/** The token counts of one call. `input` includes `cached` and `cacheWritten`; `output` includes `reasoning`. */
 export interface TokenCounts {
   readonly input: number
   /** Input tokens that the provider read from its cache. */
@@ -23,22 +23,27 @@ export interface CallUsage extends TokenCounts {
   readonly model: string
   /** Milliseconds from the request to the first chunk of the response; null if none arrived. */
   readonly firstChunkMs: number | null
-  /** Attempts that failed before this one. */
+  /** Number of attempts that failed before this one. */
   readonly retries: number
-  /** Whether the provider reported the tokens. If not, they are 0. */
+  /** Whether the provider reported the token counts. If not, they are 0. */
   readonly isReported: boolean
-  /** Present only if the provider has sent content but reported no tokens, for example because the answer was stopped. */
+  /**
+   * Present only if the provider has sent content but reported no tokens, for example because the answer was stopped.
+   */
   readonly estimated?: Pick<TokenCounts, "input" | "output">
 }
 
-/** A call with its cost in nano-dollars (1e-9 USD). Null: unknown. */
+/** A call with its cost in nano-dollars (1e-9 USD). Null means unknown. */
 export interface PricedCall extends CallUsage {
   readonly cost: number | null
   /** The cost of `estimated`, if the price is known. */
   readonly estimatedCost?: number
 }
 
-/** Returns the counts of a call for totals and budgets: the provider's, or else the estimate. */
+/**
+ * Returns a call's token counts and cost for totals and budgets: the estimate if there is one, or else the reported
+ * values.
+ */
 export function countCall(call: PricedCall): Pick<TokenCounts, "input" | "output"> & { readonly cost: number } {
   const { input, output } = call.estimated ?? call
   return { input, output, cost: call.cost ?? call.estimatedCost ?? 0 }
@@ -46,13 +51,16 @@ export function countCall(call: PricedCall): Pick<TokenCounts, "input" | "output
 
 export const NO_TOKENS: TokenCounts = { input: 0, cached: 0, cacheWritten: 0, output: 0, reasoning: 0 }
 
-/** Largest number of tokens that a call can report. A larger one is an error of the provider, and would hide all others in the sums. */
+/**
+ * Largest number of tokens that a call can report. A larger number is the provider's error, and would make all others
+ * insignificant in the totals.
+ */
 export const MAX_CALL_TOKENS = 1_000_000_000
 
-/** Longest stored name of a provider or model, in UTF-16 code units. */
+/** Maximum length of a stored provider or model name, in UTF-16 code units. */
 export const MAX_MODEL_NAME_CHARS = 200
 
-/** Counts as a provider states them: any of them may be missing, negative or not a number. */
+/** Counts as a provider reports them. Any of them may be missing, negative or not a number. */
 export interface ReportedCounts {
   readonly input?: unknown
   readonly cached?: unknown
@@ -61,7 +69,7 @@ export interface ReportedCounts {
   readonly reasoning?: unknown
 }
 
-/** Counts that agree with each other: a part is never larger than the whole. */
+/** Returns consistent counts: a part is never larger than the whole. */
 export function cleanTokenCounts(reported: ReportedCounts): TokenCounts {
   const input = cleanCount(reported.input)
   const cached = Math.min(cleanCount(reported.cached), input)
@@ -80,7 +88,7 @@ export function cleanModelName(name: string): string {
   return cutText(line.trim(), MAX_MODEL_NAME_CHARS) || "unknown"
 }
 
-/** Tokens of several calls. */
+/** Returns the token counts of several calls, added up. */
 export function sumTokens(calls: readonly TokenCounts[]): TokenCounts {
   const sum = { ...NO_TOKENS }
   for (const call of calls) {

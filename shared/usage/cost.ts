@@ -8,8 +8,8 @@ import { findPrice, type PriceLists } from "./price-table.ts"
 const TOKENS_PER_PRICE = 1_000_000n
 
 /**
- * Returns the cost of a call on a day (`2026-01-31`, UTC), rounded to a nano-dollar. Null if the price is unknown, or
- * the provider has sent a response without reporting its tokens.
+ * Returns the cost of a call on a day (`2026-01-31`, UTC), rounded to a nano-dollar. Returns null if the price is
+ * unknown, or if the provider sent a response without reporting its token counts.
  */
 export function computeCost(call: CallUsage, lists: PriceLists, day: string): number | null {
   // A call that was refused at once used nothing.

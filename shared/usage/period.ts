@@ -1,12 +1,12 @@
 /**
- * period.ts: the days and months in UTC over which usage is counted, and when they end. Pure: time is an argument.
+ * period.ts: the days and months, in UTC, by which usage is counted, and when they end. Pure: time is an argument.
  */
 
 const DAY_MS = 24 * 60 * 60_000
 
 /**
- * The last instant that belongs to a period, on 9999-12-31. A clock after it, or before 1970, counts as the nearest valid
- * instant.
+ * The last millisecond that belongs to a period, on 9999-12-31. A later time, or one before 1970, counts as the nearest
+ * valid time.
  */
 const MAX_MS = 253_402_300_799_999
 
@@ -20,30 +20,30 @@ interface CivilDate {
   readonly day: number
 }
 
-/** Returns the day of an instant, as `2026-11-22`. Days sort as text. */
+/** Returns the day that contains a time, as `2026-11-22`. Sorting days as text sorts them by date. */
 export function toDay(ms: number): string {
   const { year, month, day } = toCivilDate(ms)
   return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`
 }
 
-/** Whether a string is an existing day from 1970 on, such as `2026-01-31`. */
+/** Returns whether a string is an existing day from 1970 on, such as `2026-01-31`. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
   const [year = 0, month = 0, day = 0] = text.split("-").map(Number)
   return year >= 1970 && month >= 1 && month <= 12 && day >= 1 && day <= countDays(year, month)
 }
 
-/** Returns the month of an instant, as `2026-11`. */
+/** Returns the month that contains a time, as `2026-11`. */
 export function toMonth(ms: number): string {
   return toDay(ms).slice(0, 7)
 }
 
-/** Returns the period of an instant: `toDay` or `toMonth`. */
+/** Returns the day or the month that contains a time, as `toDay` and `toMonth` do. */
 export function toPeriod(kind: PeriodKind, ms: number): string {
   return kind === "day" ? toDay(ms) : toMonth(ms)
 }
 
-/** Returns when the period of an instant ends and the next begins, in milliseconds since 1970. */
+/** Returns when the period that contains a time ends and the next begins, in milliseconds since 1970. */
 export function findPeriodEnd(kind: PeriodKind, ms: number): number {
   const today = Math.floor(clampTime(ms) / DAY_MS)
   if (kind === "day") return (today + 1) * DAY_MS
@@ -51,13 +51,13 @@ export function findPeriodEnd(kind: PeriodKind, ms: number): number {
   return (today - day + 1 + countDays(year, month)) * DAY_MS
 }
 
-/** Returns when the period of an instant began, in milliseconds since 1970. */
+/** Returns when the period that contains a time began, in milliseconds since 1970. */
 export function findPeriodStart(kind: PeriodKind, ms: number): number {
   const today = Math.floor(clampTime(ms) / DAY_MS)
   return (kind === "day" ? today : today - toCivilDate(ms).day + 1) * DAY_MS
 }
 
-/** Returns the number of days of a month. */
+/** Returns the number of days in a month. */
 function countDays(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
   return [4, 6, 9, 11].includes(month) ? 30 : 31
@@ -68,7 +68,7 @@ function clampTime(ms: number): number {
 }
 
 /**
- * Returns the Gregorian date of a day number, by the algorithm `civil_from_days` of Howard Hinnant, for days from 1970
+ * Returns the Gregorian date that contains a time, by Howard Hinnant's algorithm `civil_from_days`, for days from 1970
  * on.
  */
 function toCivilDate(ms: number): CivilDate {

@@ -16,7 +16,7 @@ export const MAX_PRICE_USD = 100_000
 
 const priceSchema = v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(MAX_PRICE_USD), v.transform(usdToNano))
 
-/** A name as it is stored with calls: one line, trimmed, without control characters. */
+/** A name in the form that is stored with calls: one line, trimmed, without control characters. */
 const nameSchema = v.pipe(
   v.string(),
   v.minLength(1),
@@ -24,7 +24,7 @@ const nameSchema = v.pipe(
   v.check((name) => !/[\p{C}\n]|^\s|\s$/u.test(name)),
 )
 
-/** USD per million tokens. */
+/** Prices in USD per million tokens. */
 const tokenPrices = {
   input: priceSchema,
   output: priceSchema,
@@ -32,7 +32,7 @@ const tokenPrices = {
   cache_write: v.optional(v.nullable(priceSchema)),
 }
 
-/** The price of one model, without its name and days. */
+/** The price of one model, without the model's name and the days. */
 export const modelPriceSchema = v.strictObject(tokenPrices)
 
 const priceEntrySchema = v.pipe(
@@ -56,11 +56,11 @@ export const pricesSchema = v.strictObject({
     v.maxLength(MAX_PRICES),
     v.check((entries) => new Set(entries.map(priceKey)).size === entries.length),
   ),
-  /** The revision of the list that the sender has read. If it is absent, any list is replaced. */
+  /** The revision of the list that the client has read. If it is absent, the list is replaced whatever its revision. */
   revision: v.optional(v.pipe(v.string(), v.maxLength(64))),
 })
 
-/** Two entries of one model with the same first day would both apply. */
+/** Returns a key for finding duplicates: two entries for the same model with the same first day would both apply. */
 function priceKey({ provider, model, from }: v.InferOutput<typeof priceEntrySchema>): string {
   return JSON.stringify([provider ?? null, model, from])
 }
@@ -86,7 +86,7 @@ function toTokenPrices({ input, output, cached, cache_write }: ModelPrice): Toke
 
 export type ModelPrice = v.InferOutput<typeof modelPriceSchema>
 
-/** Returns the list with this price for the model from the given day on. Later entries of the model are removed. */
+/** Returns the list with this price for the model from the given day on. The model's later entries are removed. */
 export function withModelPrice(
   prices: readonly PriceEntry[],
   { provider, model, from }: Required<Pick<PriceEntry, "provider" | "model" | "from">>,

@@ -4,7 +4,7 @@
  * A price is an integer number of nano-dollars (1e-9 USD) per million tokens, so that sums are exact.
  */
 
-/** Nano-dollars per million tokens. */
+/** Prices in nano-dollars per million tokens. */
 export interface TokenPrices {
   readonly input: number
   /** Input tokens read from the provider's cache. Absent: same as `input`. */
@@ -16,12 +16,15 @@ export interface TokenPrices {
 }
 
 export interface PriceEntry extends TokenPrices {
-  /** Absent: the model of any provider. */
+  /** If absent, the entry applies to the model from any provider. */
   readonly provider?: string
   readonly model: string
-  /** First day on which it is valid, in UTC: `2026-01-31`. It ends when the next entry of the same model begins. */
+  /**
+   * First day on which the entry is valid, in UTC: `2026-01-31`. The entry ends when the next entry for the same model
+   * begins.
+   */
   readonly from: string
-  /** Last day on which it is valid. Absent: it is valid until the next entry. */
+  /** Last day on which the entry is valid. If absent, it is valid until the next entry. */
   readonly until?: string
 }
 

@@ -1,12 +1,12 @@
 /**
- * price-table.ts: finds the price of a model call in lists of prices.
+ * price-table.ts: finds the price of a model call in price lists.
  *
  * A model or a day without an entry has an unknown price; it is never guessed.
  */
 
 import type { PriceEntry, TokenPrices } from "./price-entry.ts"
 
-/** Lists of prices in order of precedence, for example the tenant's own prices and the built-in ones. */
+/** Price lists in order of precedence, for example the tenant's own prices and the built-in ones. */
 export type PriceLists = readonly (readonly PriceEntry[])[]
 
 /** Returns the prices of a model on a day (`2026-01-31`), from the first list that contains them. Null if unknown. */
@@ -23,7 +23,8 @@ export function findPrice(
 }
 
 /**
- * The exact name of a model takes precedence over its name without a date, and an entry with a provider over one without.
+ * Finds the entry that applies. A model's exact name takes precedence over its name without a date, and an entry with a
+ * provider over one without.
  */
 function findEntry(
   { provider, model }: { readonly provider: string; readonly model: string },
@@ -39,7 +40,7 @@ function findEntry(
   return null
 }
 
-/** Returns the newest entry of a provider; null if it has ended. Earlier entries ended when it began. */
+/** Returns the provider's newest entry; null if that entry has ended. Earlier entries ended when it began. */
 function findNewest(entries: readonly PriceEntry[], provider: string | undefined, day: string): PriceEntry | null {
   const [first, ...others] = entries.filter((entry) => entry.provider === provider)
   if (first === undefined) return null
@@ -47,12 +48,12 @@ function findNewest(entries: readonly PriceEntry[], provider: string | undefined
   return newest.until !== undefined && newest.until < day ? null : newest
 }
 
-/** Whether an entry can be the price of a model of this name. */
+/** Returns whether an entry can be the price of a model with this name. */
 export function matchesModel(entry: PriceEntry, model: string): boolean {
   return entry.model === model || entry.model === withoutDate(model)
 }
 
-/** `gpt-5-2025-08-07` and `claude-sonnet-4-5-20250929` are dated versions of the model without the date. */
+/** Removes the date from the name of a dated version, such as `gpt-5-2025-08-07` or `claude-sonnet-4-5-20250929`. */
 function withoutDate(model: string): string {
   return model.replace(/-(?:\d{4}-\d{2}-\d{2}|20\d{6})$/, "")
 }

@@ -1,18 +1,18 @@
-/** price-view.ts: the JSON of prices, in USD per million tokens. */
+/** price-view.ts: prices as JSON, in USD per million tokens. */
 
 import { NANO_PER_USD, type PriceEntry } from "./price-entry.ts"
 
 export interface PriceView {
-  /** Absent: the model of any provider. */
+  /** If absent, the price applies to the model from any provider. */
   readonly provider?: string
   readonly model: string
-  /** First day on which it is valid, in UTC: `2026-01-31`. */
+  /** First day on which the price is valid, in UTC: `2026-01-31`. */
   readonly from: string
-  /** Last day on which it is valid. Absent: it is valid until the next entry of the model. */
+  /** Last day on which the price is valid. If absent, it is valid until the model's next entry. */
   readonly until?: string
   readonly input: number
   readonly output: number
-  /** Null: same as `input`. */
+  /** Null means the same as `input`. */
   readonly cached: number | null
   readonly cache_write: number | null
 }
@@ -21,7 +21,7 @@ export interface PricesView {
   /** The tenant's own prices, which take precedence. */
   readonly prices: readonly PriceView[]
   readonly built_in: readonly PriceView[]
-  /** Identifies the current state of `prices`. A server of an earlier version returns none. */
+  /** Identifies the current state of `prices`. Servers of earlier versions don't return it. */
   readonly revision?: string
 }
 

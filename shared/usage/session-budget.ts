@@ -5,12 +5,12 @@
 import { addToMeter, findExhausted, type Spending } from "./budget-meter.ts"
 import type { SessionLease } from "./user-account.ts"
 
-/** Whether a turn may begin without a call to the directory. */
+/** Returns whether a turn may begin without a request to the directory. */
 export function canBegin(lease: SessionLease | null, now: number): boolean {
   return lease !== null && lease.turns > 0 && now < lease.until && findExhausted(lease.meters, now) === null
 }
 
-/** Returns the lease after a turn has begun with it. */
+/** Returns the lease after a turn has used it to begin. */
 export function beginWithLease(lease: SessionLease): SessionLease {
   return { ...lease, turns: Math.max(lease.turns - 1, 0) }
 }

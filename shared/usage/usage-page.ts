@@ -4,7 +4,7 @@ import type { UsageTotals } from "./usage-totals.ts"
 
 export const USAGE_GROUPS = ["day", "model", "user", "agent"] as const
 
-/** The subject of each row of a page. */
+/** What the rows of a page are grouped by. */
 export type UsageBy = (typeof USAGE_GROUPS)[number]
 
 export interface UsageQuery {
@@ -12,7 +12,7 @@ export interface UsageQuery {
   readonly from: string
   readonly to: string
   readonly by: UsageBy
-  /** The `next` of the previous page. */
+  /** The `next` value of the previous page. */
   readonly after?: string | undefined
 }
 
@@ -27,8 +27,8 @@ export interface UsageRow extends UsageTotals {
 
 export interface UsagePage extends Pick<UsageQuery, "from" | "to" | "by"> {
   readonly rows: readonly UsageRow[]
-  /** The total of the whole range. */
+  /** The total over the whole range. */
   readonly total: UsageTotals
-  /** The cursor of the next page; null on the last one. */
+  /** The cursor for the next page; null on the last page. */
   readonly next: string | null
 }

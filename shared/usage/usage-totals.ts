@@ -1,17 +1,17 @@
-/** usage-totals.ts: sums of model calls, by day, model and agent. */
+/** usage-totals.ts: totals of model calls, by day, model and agent. */
 
 import { addCounts, countCall, NO_TOKENS, type PricedCall, type TokenCounts } from "./call-usage.ts"
 
 export interface UsageTotals extends TokenCounts {
   readonly calls: number
-  /** Calls whose cost is unknown. `cost` includes at most an estimate for them. */
+  /** The number of calls whose cost is unknown. For these calls, `cost` includes at most an estimate. */
   readonly unpricedCalls: number
   readonly retries: number
   /** Nano-dollars. */
   readonly cost: number
 }
 
-/** The subject of an entry's totals. */
+/** What an entry's totals are grouped by. */
 export interface UsageKey {
   /** The day in UTC: `2026-01-31`. */
   readonly day: string
@@ -49,7 +49,7 @@ export function mergeEntries(entries: readonly UsageEntry[]): UsageEntry[] {
   return [...merged.values()]
 }
 
-/** Returns the sum of two totals. It stays a safe integer (`addCounts`). */
+/** Returns the sum of two totals. Every number stays a safe integer (`addCounts`). */
 export function addTotals(one: UsageTotals, other: UsageTotals): UsageTotals {
   return {
     calls: addCounts(one.calls, other.calls),

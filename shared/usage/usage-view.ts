@@ -5,9 +5,9 @@ import type { UsageBy, UsagePage, UsageRow } from "./usage-page.ts"
 import type { UsageTotals } from "./usage-totals.ts"
 
 export interface TotalsView {
-  /** Model calls. */
+  /** The number of model calls. */
   readonly calls: number
-  /** Calls whose cost is unknown. `cost_nano_usd` includes at most an estimate for them. */
+  /** The number of calls whose cost is unknown. For these calls, `cost_nano_usd` includes at most an estimate. */
   readonly unpriced_calls: number
   readonly retries: number
   readonly input_tokens: number
@@ -15,7 +15,7 @@ export interface TotalsView {
   readonly cache_written_tokens: number
   readonly output_tokens: number
   readonly reasoning_tokens: number
-  /** 1e-9 USD. Null: unknown for every call. */
+  /** Unit: 1e-9 USD. Null if the cost of every call is unknown. */
   readonly cost_nano_usd: number | null
 }
 
@@ -23,9 +23,12 @@ export interface UsageRowView extends TotalsView, Omit<UsageRow, keyof UsageTota
 
 export interface UsageView extends Pick<UsagePage, "from" | "to" | "by" | "next"> {
   readonly rows: readonly UsageRowView[]
-  /** The total of the whole range and of all users, including erased ones. */
+  /** The total over the whole range and all users, including erased ones. */
   readonly total: TotalsView
-  /** If present, `total` and rows other than those of users may lack this many of each user's newest turns. */
+  /**
+   * If present, up to this many of each user's newest turns may be missing from `total` and from all rows except those
+   * of users.
+   */
   readonly incomplete?: { readonly turns_per_user: number }
 }
 
@@ -73,12 +76,12 @@ const TOTAL_FIELDS = [
   "reasoning_tokens",
 ] as const
 
-/** Returns the first line of the file. */
+/** Returns the header line of the CSV file. */
 export function formatCsvHead(by: UsageBy): string {
   return formatCsvLine([...KEYS_BY[by], ...TOTAL_FIELDS, "cost_usd"])
 }
 
-/** Lines with the fields of `formatCsvHead`. An unknown cost is `unknown`. */
+/** Returns CSV lines with the fields of `formatCsvHead`. An unknown cost is written as `unknown`. */
 export function formatCsvRows(by: UsageBy, rows: readonly UsageRowView[]): string {
   const lines = rows.map((row) => {
     const values = [...KEYS_BY[by].map((name) => row[name] ?? ""), ...TOTAL_FIELDS.map((name) => String(row[name]))]
@@ -87,7 +90,7 @@ export function formatCsvRows(by: UsageBy, rows: readonly UsageRowView[]): strin
   return lines.join("")
 }
 
-/** Returns an exact amount in USD: `0.000012500`. */
+/** Returns the exact amount in USD, such as `0.000012500`. */
 function formatUsd(nano: number): string {
   return `${Math.floor(nano / NANO_PER_USD)}.${String(nano % NANO_PER_USD).padStart(9, "0")}`
 }
@@ -97,8 +100,8 @@ function formatCsvLine(values: readonly string[]): string {
 }
 
 /**
- * Returns a value as RFC 4180 writes it. A program that opens the file may run a text as a formula if it begins with
- * one of these characters, even after whitespace or in full width; the apostrophe prevents that.
+ * Quotes a value as RFC 4180 defines it. A spreadsheet program may run a value as a formula if it begins with one of
+ * these characters, even after whitespace or in full width; the apostrophe prevents that.
  */
 function quoteCsv(value: string): string {
   const safe = /^[\s\u00A0\uFEFF]*[=+\-@\t\r＝＋－＠]/u.test(value) ? `'${value}` : value

@@ -1,11 +1,11 @@
 /**
- * user-account.ts: the budgets of one user, as the user's directory keeps them. The directory holds a lease from the tenant
- * and gives leases to the sessions. Pure.
+ * user-account.ts: one user's budgets, as the user's directory keeps them. The directory holds a lease from the tenant
+ * and gives leases to the user's sessions. Pure.
  *
  * tenant (all users) → USER ACCOUNT → session
- * A lease allows turns to begin without a request. The tenant's lease lasts for RENEW_TURNS turns, and for those that end
- * before the tenant's next reply arrives. A session's lease lasts for one turn. SPEC BU8 and BU9 define by how much budgets
- * can be exceeded.
+ * A lease allows turns to begin without a request. The tenant's lease covers RENEW_TURNS turns, and those that end
+ * before the tenant's next reply arrives. A session's lease covers one turn. SPEC BU8 and BU9 define by how much
+ * budgets can be exceeded.
  */
 
 import type { BudgetName } from "../fault.ts"
@@ -33,34 +33,34 @@ import { toPeriod } from "./period.ts"
 /** Number of a user's turns after which the directory asks the tenant again. */
 export const RENEW_TURNS = 8
 
-/** Number of turns after which no more can begin if the tenant has not replied. */
+/** Number of turns after which no more turns can begin if the tenant has not replied. */
 export const MAX_UNRENEWED_TURNS = 4 * RENEW_TURNS
 
-/** The unused lease of a session ends after this time, in milliseconds. Its next turn asks the directory. */
+/** A session's unused lease ends after this time, in milliseconds. The session's next turn then asks the directory. */
 export const SESSION_LEASE_MS = 5 * 60_000
 
 /**
- * The same for a lease that a session requested. Its turn begins at once or never. Until then, the lease counts as a
- * running turn.
+ * The same for a lease that a session requested for a turn. That turn begins at once or never. Until it begins, the
+ * lease counts as a running turn.
  */
 export const ASKED_LEASE_MS = 60_000
 
-/** A turn whose end was not reported counts as running this long, in milliseconds: longer than any turn lasts. */
+/** A turn whose end is not reported counts as running for this long, in milliseconds: longer than any turn lasts. */
 export const MAX_RUNNING_MS = 60 * 60_000
 
-/** Maximum number of leases that an account tracks. At this number, no lease is given in advance. */
+/** Once an account tracks this many leases, it gives no more leases in advance. */
 const MAX_GIVEN = 64
 
 /**
- * Maximum number of a user's turns that can begin at once, and of leases given in advance, if a budget might not cover
- * large turns. The size of the latest turns says little about the next one.
+ * From this number of running turns or leases on, each is expected to use at least as much as a large turn, because the
+ * size of the latest turns says little about the next one. This bounds by how much a budget can be exceeded.
  */
 export const MAX_UNCERTAIN_TURNS = 8
 
-/** A large turn: a whole context, for 2 USD. */
+/** The usage of a large turn: a whole context, for 2 USD. */
 const LARGE_TURN: Spending = { tokens: MODEL_CONTEXT_TOKENS, cost: 2_000_000_000 }
 
-/** The spending of a day, and of the month of that day. */
+/** The spending of a day, and of the month that contains it. */
 export interface PeriodSpending {
   readonly day: Spending
   readonly month: Spending
@@ -69,9 +69,12 @@ export interface PeriodSpending {
 /** The tenant's reply to a directory. */
 export interface TenantGrant {
   readonly limits: UserLimits
-  /** The spending of all users of the tenant, in the day and the month of `at`. It includes all reports of this user that were counted. */
+  /**
+   * The spending of all the tenant's users, in the day and the month of `at`. It includes all of this user's counted
+   * reports.
+   */
   readonly spent: PeriodSpending
-  /** Milliseconds since 1970. */
+  /** When the tenant replied, in milliseconds since 1970. */
   readonly at: number
 }
 
@@ -80,7 +83,7 @@ export interface SessionLease {
   readonly meters: readonly Meter[]
   /** Number of turns that may begin without a request: 0 or 1. */
   readonly turns: number
-  /** Milliseconds since 1970. */
+  /** When the lease ends, in milliseconds since 1970. */
   readonly until: number
 }
 
@@ -90,16 +93,16 @@ export interface UserAccount {
   readonly meters: readonly Meter[]
   /** Turns that ended since the tenant's last reply. */
   readonly turns: number
-  /** About the size of the largest recent turn. It decreases by an eighth with each turn. */
+  /** Roughly the usage of the largest recent turn. It decreases by an eighth with each turn. */
   readonly largest: Spending
 }
 
 /** A lease that a session holds. Kept only in memory. */
 export interface GivenLease {
   readonly session: string
-  /** When it ends if the session doesn't report, in milliseconds since 1970. */
+  /** When the lease ends if the session sends no report, in milliseconds since 1970. */
   readonly until: number
-  /** A turn has begun with it. */
+  /** Whether a turn has used the lease to begin. */
   readonly isRunning: boolean
 }
 
@@ -110,7 +113,7 @@ export type TurnDecision = { readonly lease: SessionLease } | { readonly refusal
  * Returns the account after a reply from the tenant.
  *
  * @param own the user's spending in the day and month of `grant.at`, from the directory's own ledger
- * @param unreported the part of it that the reply does not include
+ * @param unreported the part of `own` that the reply does not include
  */
 export function applyGrant(
   before: UserAccount | null,
@@ -124,7 +127,7 @@ export function applyGrant(
     const known = before?.meters.find(
       (meter) => meter.budget === limit.budget && isShared === (meter.scope === "tenant"),
     )
-    // By this object's clock, a new period has begun; by the tenant's, it has not. Keep our own count for the new period.
+    // By this object's clock, a new period has begun; by the tenant's, it has not. Keeps the count for the new period.
     if (known !== undefined && toPeriod(period, known.at) > toPeriod(period, at)) return { ...known, ...limit }
     const others = isShared ? addCounts(spent[period][unit], unreported[period][unit]) : own[period][unit]
     return { ...limit, spent: others, at: Math.max(at, known?.at ?? 0) }
@@ -132,7 +135,9 @@ export function applyGrant(
   return { limits, meters, turns: 0, largest: before?.largest ?? NO_SPENDING }
 }
 
-/** Whether the tenant's reply says that all users together have used up a tenant budget whose period has not ended. */
+/**
+ * Returns whether, by the tenant's reply, all users together have used up a tenant budget whose period has not ended.
+ */
 export function isUsedUpByAll({ limits, spent, at }: TenantGrant, budget: BudgetName, now: number): boolean {
   if (!isMetered(budget)) return false
   const { unit, period } = METERED_BUDGETS[budget]
@@ -144,12 +149,12 @@ function isMetered(budget: BudgetName): budget is MeteredBudget {
   return Object.hasOwn(METERED_BUDGETS, budget)
 }
 
-/** Whether the tenant should be asked again. */
+/** Returns whether the tenant should be asked again. */
 export function needsRenewal(account: UserAccount): boolean {
   return account.turns >= RENEW_TURNS
 }
 
-/** Returns the account after a turn. Its spending is counted in full, even beyond a budget. */
+/** Returns the account after a turn. The turn's spending is counted in full, even beyond a budget. */
 export function countTurn(account: UserAccount, use: Spending, now: number): UserAccount {
   const shrinkLease = (size: number): number => size - Math.ceil(size / RENEW_TURNS)
   return {
@@ -163,7 +168,7 @@ export function countTurn(account: UserAccount, use: Spending, now: number): Use
   }
 }
 
-/** Returns the leases that count at an instant, excluding one session's lease. */
+/** Returns the leases that are valid at a given time, except the given session's lease. */
 export function listOtherLeases(given: readonly GivenLease[], session: string, now: number): GivenLease[] {
   return given.filter((lease) => lease.session !== session && lease.until > now)
 }
@@ -171,8 +176,9 @@ export function listOtherLeases(given: readonly GivenLease[], session: string, n
 /**
  * Decides whether a turn without a lease may begin.
  *
- * The remaining budget is reserved for the turns that are already running, so that many turns that begin at once cannot all
- * use it. An agent's question belongs to a running turn, so it is refused only if a budget is already used up.
+ * Turns that are already running reserve part of the remaining budget, so that many turns that begin at once cannot all
+ * use it. An agent's question belongs to a running turn, so it is refused only if a budget is already used up or the
+ * tenant has been unreachable for too long.
  */
 export function decideTurn(
   account: UserAccount,
@@ -191,7 +197,9 @@ export function decideTurn(
   return { lease: { meters, turns: 1, until: now + ASKED_LEASE_MS } }
 }
 
-/** Returns the lease after a turn. The next turn may begin without a request if enough is left for every lease. */
+/**
+ * Returns a session's lease after a turn. Its next turn may begin without a request if enough is left for every lease.
+ */
 export function leaseNextTurn(account: UserAccount, others: readonly GivenLease[], now: number): SessionLease {
   const { meters, limits, largest } = account
   const isFree =
@@ -207,7 +215,7 @@ function findConcurrency(limits: UserLimits, running: number): BudgetLimit | nul
   return limit !== null && running >= limit.limit ? limit : null
 }
 
-/** Returns a budget that the running turns are expected to use up. */
+/** Returns a limit that the running turns are expected to use up; null if there is none. */
 function findReserved(
   meters: readonly Meter[],
   running: number,
@@ -220,8 +228,8 @@ function findReserved(
 }
 
 /**
- * Returns the expected usage of each turn: about as much as the latest turns, or a large turn's usage if there are
- * many.
+ * Returns the expected usage of each turn: about that of the latest turns, or at least a large turn's usage if there
+ * are many turns.
  */
 function expectSize(turns: number, largest: Spending): Spending {
   if (turns < MAX_UNCERTAIN_TURNS) return largest

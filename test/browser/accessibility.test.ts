@@ -1,11 +1,11 @@
 /**
- * accessibility.test.ts: the keyboard focus, headings, text alternatives of images, forced colours and print in a real
- * Chromium. every-state.test.ts runs axe and measures targets.
+ * accessibility.test.ts: keyboard focus, headings, text alternatives of images, forced colours and print in a real
+ * Chromium. every-state.test.ts runs axe and measures the sizes of targets.
  */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
-import { askQuestion, DESK, FIELD, openPage, PHONE, untilSettled } from "./page.ts"
+import { askQuestion, DESKTOP, FIELD, openPage, PHONE, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -41,7 +41,7 @@ describe("the keyboard", () => {
     await page.context().close()
   })
 
-  test("[AX3] the drawer takes the focus, keeps it, and returns it to the button that opened it", async () => {
+  test("[AX3] the drawer takes and keeps the focus, which returns to the button that opened the drawer", async () => {
     const { page } = await openPage(setup.browser, setup.cuecard, { size: PHONE })
     await askAndWait(page, "/say one")
     await page.focus(".drawer-button")
@@ -53,15 +53,16 @@ describe("the keyboard", () => {
       reached.push(await readFocus(page))
     }
     expect(reached[0]).toMatch(/^sidebar/)
-    // After the last control, the focus passes the browser's own controls and the backdrop, which closes the drawer.
+    // After the last control, the focus passes through the browser's own controls and the backdrop, which closes the
+    // drawer.
     expect(reached.filter((name) => !/^sidebar|^none\/(?:body|backdrop)$/.test(name))).toEqual([])
     await page.keyboard.press("Escape")
     await expect.poll(() => readFocus(page)).toBe("topbar/drawer-button")
     // When the window becomes wide, the drawer becomes a column, so nothing may stay inert.
     await page.keyboard.press("Enter")
-    await expect.poll(() => page.$eval(".behind-drawer", (one) => one.hasAttribute("inert"))).toBe(true)
-    await page.setViewportSize(DESK)
-    await expect.poll(() => page.$eval(".behind-drawer", (one) => one.hasAttribute("inert"))).toBe(false)
+    await expect.poll(() => page.$eval(".behind-drawer", (element) => element.hasAttribute("inert"))).toBe(true)
+    await page.setViewportSize(DESKTOP)
+    await expect.poll(() => page.$eval(".behind-drawer", (element) => element.hasAttribute("inert"))).toBe(false)
     await page.context().close()
   })
 })
@@ -69,13 +70,13 @@ describe("the keyboard", () => {
 describe("what is drawn", () => {
   test("[AX4] the page has one heading of level 1, which names the conversation", async () => {
     const { page } = await openPage(setup.browser, setup.cuecard)
-    expect(await page.$$eval("h1", (all) => all.map((one) => one.textContent))).toEqual(["Cuecard"])
+    expect(await page.$$eval("h1", (all) => all.map((element) => element.textContent))).toEqual(["Cuecard"])
     await askAndWait(page, "What's the weather in London?")
     await expect.poll(() => page.textContent("h1")).toContain("weather in London")
     await askAndWait(page, `/say ${JSON.stringify("# One\n\n## Two\n\n<h1>Raw</h1>")}`)
     expect(await page.$$eval(".prose :is(h1, h2)", (all) => all.length)).toBe(0)
     expect(await page.$$eval("h1", (all) => all.length)).toBe(1)
-    expect(await page.$$eval(".prose :is(h3, h4)", (all) => all.map((one) => one.textContent))).toContain("Two")
+    expect(await page.$$eval(".prose :is(h3, h4)", (all) => all.map((element) => element.textContent))).toContain("Two")
     await page.context().close()
   })
 
@@ -94,8 +95,8 @@ describe("what is drawn", () => {
     await askAndWait(page, "/say one")
     await page.emulateMedia({ forcedColors: "active" })
     const edgeOf = (selector: string) =>
-      page.$eval(selector, (one) => {
-        const { outlineStyle, outlineWidth, borderTopStyle, borderTopWidth } = getComputedStyle(one)
+      page.$eval(selector, (element) => {
+        const { outlineStyle, outlineWidth, borderTopStyle, borderTopWidth } = getComputedStyle(element)
         return (
           (outlineStyle !== "none" ? Number.parseFloat(outlineWidth) : 0) +
           (borderTopStyle !== "none" ? Number.parseFloat(borderTopWidth) : 0)
@@ -114,7 +115,9 @@ describe("what is drawn", () => {
     const box = await page.$eval(".prose pre", (pre) => ({ all: pre.scrollWidth, shown: pre.clientWidth }))
     expect(box.all).toBeLessThanOrEqual(box.shown + 1)
     expect(
-      await page.$$eval("button", (all) => all.filter((one) => one.checkVisibility()).map((one) => one.textContent)),
+      await page.$$eval("button", (all) =>
+        all.filter((element) => element.checkVisibility()).map((element) => element.textContent),
+      ),
     ).toEqual([])
     await page.context().close()
   })

@@ -1,4 +1,7 @@
-/** admin-cards.test.ts: the cards section of the admin page: the playground with its editors and result, and the stored cards. */
+/**
+ * admin-cards.test.ts: the cards section of the admin page: the playground with its editors and its result, and the
+ * stored cards.
+ */
 
 import { mkdirSync } from "node:fs"
 import type { Page } from "playwright-core"
@@ -35,7 +38,7 @@ async function startWith(page: Page, name: string): Promise<void> {
   await page.getByLabel("Start with").selectOption({ label: name })
 }
 
-/** Replaces a part of a field's text. */
+/** Replaces part of a field's text. */
 async function replaceIn(field: ReturnType<typeof templateField>, piece: string, other: string): Promise<void> {
   const text = await field.inputValue()
   expect(text).toContain(piece)
@@ -49,7 +52,7 @@ describe("the playground", () => {
     expect(names).toHaveLength(readTemplates().size)
     for (const name of names) {
       await startWith(page, name)
-      await expect.poll(() => page.textContent(".playground-save")).toContain("No problem found")
+      await expect.poll(() => page.textContent(".playground-save")).toContain("No problems found")
       await expect.poll(() => card(page).locator(".view-inner").count()).toBe(1)
     }
     await startWith(page, "Search results")
@@ -62,7 +65,7 @@ describe("the playground", () => {
     await page.context().close()
   })
 
-  test("[CV41] shows a problem beside its text with its pointer, and leads to its line", async () => {
+  test("[CV41] shows each problem with its pointer beside the text, and moves to its line", async () => {
     const { page } = await openPlayground()
     const problem = page.locator(".json-problem p")
     await startWith(page, "Search results")
@@ -78,10 +81,10 @@ describe("the playground", () => {
       isFocused: field === document.activeElement,
     }))
     expect(chosen).toEqual({ text: '"component": "Tabel"', isFocused: true })
-    expect(await page.textContent(".card-result")).toContain("before the problem")
+    expect(await page.textContent(".card-result")).toContain("last result without a problem")
     expect(await page.getByRole("button", { name: "Save the card" }).isDisabled()).toBe(true)
     await templateField(page).fill('{"for": "table",\n "view": [}')
-    await expect.poll(() => problem.textContent()).toBe("Line 2 The whole text isn't JSON from here on.")
+    await expect.poll(() => problem.textContent()).toBe("Line 2 The whole text isn't valid JSON from here on.")
     await startWith(page, "Facts")
     await dialogButton(page, "Discard them").click()
     await sampleField(page).fill("[]")
@@ -91,9 +94,9 @@ describe("the playground", () => {
     await page.context().close()
   })
 
-  test("[CV41] needs a connection only for saving; a pasted body is split into template and samples", async () => {
+  test("[CV41] needs a connection only for saving; a pasted body is split into a template and its samples", async () => {
     const { page } = await openPlayground()
-    // The playground loads in advance what it may draw later.
+    // The playground loads in advance the code that it may need later.
     await page.waitForFunction(() => {
       const loaded = performance.getEntriesByType("resource").map(({ name }) => name)
       return ["chart-card", "view-controls", "icon-paths"].every((part) => loaded.some((name) => name.includes(part)))
@@ -118,13 +121,13 @@ describe("the playground", () => {
     await page.context().close()
   })
 
-  test("[CV41] shows the card in another reader's language, and the page around it stays as it is", async () => {
+  test("[CV41] shows the card in another language, and the page around it doesn't change", async () => {
     const { page } = await openPlayground()
     await startWith(page, "Table")
     const before = await card(page).textContent()
-    await page.getByLabel("Language of the reader").selectOption("ar")
+    await page.getByLabel("Reader's language").selectOption("ar")
     await expect.poll(() => page.locator(".card-box .transcript").getAttribute("dir")).toBe("rtl")
-    await page.getByLabel("Language of the reader").selectOption("de")
+    await page.getByLabel("Reader's language").selectOption("de")
     await expect.poll(() => card(page).textContent()).not.toBe(before)
     expect(await page.textContent("h1")).toBe("Cards")
     expect(await page.evaluate(() => document.documentElement.dir)).not.toBe("rtl")
@@ -195,7 +198,7 @@ describe("stored cards", () => {
     const { page } = await openPlayground({ size, theme, bypassCSP: true })
     if (direction === "rtl") await page.evaluate(() => (document.documentElement.dir = "rtl"))
     await startWith(page, "Product")
-    await expect.poll(() => page.textContent(".playground-save")).toContain("No problem found")
+    await expect.poll(() => page.textContent(".playground-save")).toContain("No problems found")
     if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/cards-${name}.png` })
     if (name === "desk-light") await page.locator(".playground-section").screenshot({ path: PICTURE })
     await page.evaluate(() => document.querySelector(".admin > main")?.scrollTo(0, 0))
@@ -204,7 +207,7 @@ describe("stored cards", () => {
     expect(await findViolations(page)).toEqual([])
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
     if (SHOTS !== undefined) {
-      await page.getByLabel("Language of the reader").selectOption("ar")
+      await page.getByLabel("Reader's language").selectOption("ar")
       await page.locator(".json-problem button").click()
       await page.setViewportSize({ width: size.width, height: 1900 })
       await page.screenshot({ path: `${SHOTS}/cards-problem-${name}.png` })

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest"
 import { everyNth, IS_FULL } from "../support/seeded.ts"
 import { addUser, callApi, openAdmin, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
-import { DESK, PHONE } from "./page.ts"
+import { DESKTOP, PHONE } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -32,13 +32,14 @@ function findOverflow(page: Page): Promise<string[]> {
   return page.$$eval(".admin main *, .admin > header *, dialog[open] *", (all) =>
     all
       .filter(
-        (one) => (one as HTMLElement).checkVisibility() && !one.matches(".visually-hidden, .visually-hidden *, .skip"),
+        (element) =>
+          (element as HTMLElement).checkVisibility() && !element.matches(".visually-hidden, .visually-hidden *, .skip"),
       )
-      .filter((one) => {
-        const box = one.getBoundingClientRect()
+      .filter((element) => {
+        const box = element.getBoundingClientRect()
         return box.width > 0 && (box.right > innerWidth + 1 || box.left < -1)
       })
-      .map((one) => one.outerHTML.slice(0, 120)),
+      .map((element) => element.outerHTML.slice(0, 120)),
   )
 }
 
@@ -55,7 +56,7 @@ describe("every section", () => {
       expect((await callApi(setup.cuecard, token, method, path, body)).status, path).toBeLessThan(300)
   })
 
-  // A short run checks every other section, in one size and theme.
+  // A short run checks every other section, in only one size and theme.
   test.each(
     everyNth(
       SECTIONS.map((section, index) => [section, index] as const),
@@ -64,7 +65,7 @@ describe("every section", () => {
   )(
     "[AD8] %s: axe finds nothing, and nothing overflows, in all sizes, themes and directions",
     async (section, index) => {
-      for (const size of IS_FULL ? [DESK, PHONE] : [index % 8 < 4 ? DESK : PHONE]) {
+      for (const size of IS_FULL ? [DESKTOP, PHONE] : [index % 8 < 4 ? DESKTOP : PHONE]) {
         const { page, errors } = await openAdmin(setup.browser, setup.cuecard, section, { size, bypassCSP: true })
         await page.waitForLoadState("networkidle")
         const themes = IS_FULL
@@ -97,9 +98,9 @@ describe("every section", () => {
       2,
     ),
   )(
-    "[AD8] the form of %s: axe finds nothing; the keyboard focus stays inside, and returns to its button",
+    "[AD8] the form of %s: axe finds nothing; the keyboard focus stays inside, and returns to the button that opened the form",
     async (section, name) => {
-      for (const size of IS_FULL ? [DESK, PHONE] : [DESK]) {
+      for (const size of IS_FULL ? [DESKTOP, PHONE] : [DESKTOP]) {
         const { page } = await openAdmin(setup.browser, setup.cuecard, section, { size, bypassCSP: true })
         await page.emulateMedia({ reducedMotion: "reduce" })
         const opener = page.getByRole("button", { name })
@@ -118,8 +119,8 @@ describe("every section", () => {
 })
 
 describe("the account panel", () => {
-  test.each([DESK, PHONE])(
-    "[AD8] stays on the screen in both directions, and doesn't link to the page itself",
+  test.each([DESKTOP, PHONE])(
+    "[AD8] stays on the screen in both directions, and doesn't link to the admin page itself",
     async (size) => {
       const { page } = await openAdmin(setup.browser, setup.cuecard, "users", { size, bypassCSP: true })
       await page.click(".account-button", SOON)

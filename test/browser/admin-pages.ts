@@ -4,7 +4,7 @@ import type { Cuecard } from "cuecard/testing"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { expect } from "vitest"
 import { everyNth } from "../support/seeded.ts"
-import { DESK, PHONE, type View } from "./page.ts"
+import { DESKTOP, PHONE, type View } from "./page.ts"
 
 export type Role = "owner" | "admin" | "member" | "viewer"
 
@@ -20,12 +20,15 @@ export interface OpenedAdmin {
 }
 
 const VIEWS = [
-  ["desk-light", DESK, "light", "ltr"],
-  ["desk-dark", DESK, "dark", "ltr"],
+  ["desk-light", DESKTOP, "light", "ltr"],
+  ["desk-dark", DESKTOP, "dark", "ltr"],
   ["phone-light", PHONE, "light", "ltr"],
   ["phone-dark-rtl", PHONE, "dark", "rtl"],
 ] as const
-/** Name, size, theme and direction of the views in which screenshots of an admin section are taken: one in a short run. */
+/**
+ * The name, size, theme and direction of each view in which screenshots of an admin section are taken. A short run uses
+ * only one view.
+ */
 export const PICTURED_VIEWS = everyNth(VIEWS, 4)
 
 /** Requests a development token for `demo`. */
@@ -60,7 +63,7 @@ export async function callApi(cuecard: Cuecard, token: string, method: string, p
   return { status: response.status, body: text === "" ? null : JSON.parse(text) }
 }
 
-/** Registers a user, as creating their first conversation does. */
+/** Registers a user by creating the user's first conversation. */
 export async function addUser(cuecard: Cuecard, user: string, role: Role = "member"): Promise<void> {
   const token = await tokenFor(cuecard, user, role)
   const created = await callApi(cuecard, token, "POST", "/v1/sessions", { title: "First" })
@@ -74,7 +77,7 @@ export async function openAdmin(
   section: string,
   view: AdminView = {},
 ): Promise<OpenedAdmin> {
-  const { role = "owner", user = "you", size = DESK, theme = "light", bypassCSP = false } = view
+  const { role = "owner", user = "you", size = DESKTOP, theme = "light", bypassCSP = false } = view
   const context = await browser.newContext({ viewport: size, colorScheme: theme, bypassCSP })
   await requestTokensAs(context, user, role)
   const page = await context.newPage()
@@ -88,7 +91,7 @@ export async function openAdmin(
   return { page, errors }
 }
 
-/** Finds the list row that contains a text. */
+/** Finds the list row that contains the given text. */
 export function rowWith(page: Page, text: string) {
   return page.locator(".rows > li", { hasText: text })
 }
@@ -98,7 +101,7 @@ export function dialogButton(page: Page, name: string) {
   return page.locator("dialog[open]").getByRole("button", { name, exact: true })
 }
 
-/** Clicks the link to the chat, expects the browser to ask, and stays. */
+/** Clicks the link to the chat, expects the browser to ask for confirmation, and stays on the page. */
 export async function tryToLeave(page: Page): Promise<void> {
   const asked: string[] = []
   page.once("dialog", (dialog) => {

@@ -5,7 +5,7 @@ import type { Download } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { testInFull } from "../support/seeded.ts"
 import { addUser, callApi, dialogButton, openAdmin, tokenFor, tryToLeave } from "./admin-pages.ts"
-import { DESK, FIELD, sessionIn, untilSettled, transcriptOf } from "./page.ts"
+import { DESKTOP, FIELD, sessionIn, untilSettled, transcriptOf } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -49,9 +49,9 @@ describe("export and deletion", () => {
     async () => {
       const { cuecard, browser } = setup
       const { port } = new URL(cuecard.url)
-      const page = await (await browser.newContext({ viewport: DESK })).newPage()
+      const page = await (await browser.newContext({ viewport: DESKTOP })).newPage()
       const pageOf = (tenant: string): string => `http://${tenant}.localhost:${port}`
-      // A conversation of the source tenant, with its card.
+      // Creates a conversation with a card in the source tenant.
       await page.goto(pageOf("source"))
       await page.fill(FIELD, "What's the weather in Oslo?")
       await page.press(FIELD, "Enter")
@@ -84,7 +84,7 @@ describe("export and deletion", () => {
       await expect.poll(() => page.textContent("main .fault")).toContain("None of these files is the manifest")
       await field.setInputFiles([manifest])
       await expect.poll(() => page.textContent("main .fault")).toContain("Missing: part 1.")
-      // The part is held back in transit while the upload is stopped and its import cancelled.
+      // The part is held back while the upload is stopped and its import is cancelled.
       let isHeld = true
       await page.route("**/v1/tenant/imports/*/files/1", async (route) => {
         while (isHeld) await new Promise((done) => setTimeout(done, 50))

@@ -16,7 +16,7 @@ const api = async (method: string, body?: object) =>
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, "you", "owner"), method, "/v1/theme", body)
 
 const colorField = (page: Page, name: string) => page.getByRole("textbox", { name, exact: true })
-/** The colour of the edge that the preview's links and buttons have. */
+/** Returns the colour of the edges of the preview's links and buttons. */
 const previewAccent = (page: Page, at: number) =>
   page
     .locator(".theme-preview .cuecard a")
@@ -59,7 +59,7 @@ describe("the theme's form", () => {
     await page.context().close()
   })
 
-  test("[TH8] shows each contrast as the colours are typed, and does not save what can't be read", async () => {
+  test("[TH8] shows each contrast as the colours are typed, and doesn't save a theme whose text would be unreadable", async () => {
     const { page } = await openTheme()
     const save = page.locator("button:text-is('Save changes')")
     expect(await page.locator(".contrasts [data-low]").count()).toBe(0)
@@ -76,7 +76,7 @@ describe("the theme's form", () => {
     await page.context().close()
   })
 
-  test("[TH8] uploads and removes a logo, and says why another file can't be one; a reset needs a confirmation", async () => {
+  test("[TH8] uploads and removes a logo, and says why another file can't be used as a logo; a reset needs a confirmation", async () => {
     const { page } = await openTheme()
     const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
     const choose = (name: string, buffer: Buffer) =>

@@ -14,7 +14,7 @@ const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 const callApiAs = async (method: string, path: string, body?: object) =>
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, "you", "owner"), method, path, body)
 
-describe("who is admitted", () => {
+describe("who has access", () => {
   test.each(["member", "viewer"] as const)(
     "[AD1] a %s is told that they have no access, and sees no section",
     async (role) => {
@@ -134,7 +134,7 @@ describe("API keys", () => {
     const key = await field.inputValue()
     expect(key).toMatch(/^ck_demo_[0-9A-Za-z]+_[0-9A-Za-z]+_[0-9A-Za-z]{6}$/)
     expect((await callApi(setup.cuecard, key, "POST", "/v1/tokens", { user: "key-user" })).status).toBe(200)
-    // Escape must not close the dialog; only its button does.
+    // Escape must not close the dialog; only its button may do so.
     await page.keyboard.press("Escape")
     expect(await field.isVisible()).toBe(true)
     await dialogButton(page, "I've stored it").click()
@@ -213,8 +213,8 @@ describe("sign-in providers", () => {
     await expect.poll(() => page.textContent("dialog .fault")).toContain("“hd” isn't a claim with a value")
     await page.getByLabel("Claims that a user must have").fill("hd = example.com\n\ngroups=staff\ngroups=it=ops")
     await page.getByLabel("Authorized parties").fill("page\nbackend\n")
-    await page.getByLabel("Scopes of the sign-in").fill("openid groups")
-    await page.getByLabel("Signing out here leads").check()
+    await page.getByLabel("Sign-in scopes").fill("openid groups")
+    await page.getByLabel("Signing out here also").check()
     await dialogButton(page, "Save and check").click()
     await rowWith(page, "All staff").waitFor(SOON)
     expect((await callApiAs("GET", "/v1/issuers/staff")).body).toMatchObject({
@@ -232,7 +232,7 @@ describe("sign-in providers", () => {
     await page.getByText("Advanced").click()
     const claims = page.getByLabel("Claims that a user must have")
     expect(await claims.inputValue()).toBe("hd=example.com\ngroups=staff\ngroups=it=ops")
-    for (const field of [claims, page.getByLabel("Authorized parties"), page.getByLabel("Scopes of the sign-in")])
+    for (const field of [claims, page.getByLabel("Authorized parties"), page.getByLabel("Sign-in scopes")])
       await field.fill("")
     await dialogButton(page, "Save and check").click()
     await expect.poll(() => page.locator("dialog").count()).toBe(0)
@@ -329,7 +329,7 @@ describe("the settings of answers", () => {
     await page.reload()
     await expect.poll(() => questions.isChecked()).toBe(true)
     expect([await titles.inputValue(), await cost.isChecked()]).toEqual(["off", false])
-    await titles.selectOption("As the server is set")
+    await titles.selectOption("Server default")
     await questions.uncheck()
     expect(await save()).toEqual(lists)
     expect(errors).toEqual([])

@@ -1,4 +1,7 @@
-/** answer-menu.test.ts: an answer's trace id identifies its turn's line in a real server's log. */
+/**
+ * answer-menu.test.ts: an answer's trace id identifies the turn's line in a real server's log. Also tests suggested
+ * questions.
+ */
 
 import { callApi, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
@@ -7,11 +10,11 @@ import { everyNth } from "../support/seeded.ts"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { closeContexts, openChromium } from "../support/chromium.ts"
 import { findLeak, noteContent } from "../support/log-check.ts"
-import { askQuestion, DESK, DESK_AND_PHONE, openPage, PHONE, untilSettled, untilStill } from "./page.ts"
+import { askQuestion, DESKTOP, DESKTOP_AND_PHONE, openPage, PHONE, untilSettled, untilStill } from "./page.ts"
 
 const OUT = "test/browser/out"
 
-test.each(DESK_AND_PHONE)(
+test.each(DESKTOP_AND_PHONE)(
   "[OB9] [OB2] the trace id copied on a %s identifies the turn's line",
   async (name, size, theme) => {
     const lines: string[] = []
@@ -43,42 +46,47 @@ test.each(DESK_AND_PHONE)(
 test.each(
   everyNth(
     [
-      ["desk", DESK, "dark"],
+      ["desktop", DESKTOP, "dark"],
       ["phone", PHONE, "light"],
     ] as const,
     2,
   ),
-)("[FU3] suggested questions are below the newest answer, and a click asks one, on a %s", async (name, size, theme) => {
-  const cuecard = await startCuecard()
-  const browser = await openChromium()
-  const settings = { follow_ups: true, embed_origins: [], media_hosts: [] }
-  const owner = await tokenFor(cuecard, "root", "owner")
-  expect((await callApi(cuecard, owner, "PUT", "/v1/settings", settings)).status).toBe(200)
-  const { page, errors } = await openPage(browser, cuecard, { size, theme, bypassCSP: true })
-  await askQuestion(page, "What's the weather in London?")
-  const questions = page.getByRole("group", { name: "Suggested questions" }).getByRole("button")
-  await expect
-    .poll(() => questions.allTextContents())
-    .toEqual(["And tomorrow?", "Do I need an umbrella?", "Draw the temperatures as a chart"])
-  await untilStill(page)
-  const heights = await Promise.all([".acts", ".follow-ups"].map((one) => page.locator(one).last().boundingBox()))
-  expect((heights[0]?.y ?? 0) + (heights[0]?.height ?? 0)).toBeLessThanOrEqual(heights[1]?.y ?? 0)
-  expect(await findViolations(page)).toEqual([])
-  await page.screenshot({ path: `${OUT}/suggested-questions-${name}.png` })
-  await page.reload()
-  await expect.poll(() => questions.count()).toBe(3)
-  await questions.first().click()
-  await untilSettled(page, 2)
-  expect(await page.locator("article[data-role=user]").last().textContent()).toContain("And tomorrow?")
-  // Only the newest answer has suggested questions.
-  await expect.poll(() => page.locator(".follow-ups").count()).toBe(1)
-  expect(await page.locator("article").last().locator(".follow-ups").count()).toBe(1)
-  expect(errors).toEqual([])
-  await closeContexts(browser)
-  await cuecard.close()
-})
+)(
+  "[FU3] suggested questions are shown below the latest answer, and a click asks one, on a %s",
+  async (name, size, theme) => {
+    const cuecard = await startCuecard()
+    const browser = await openChromium()
+    const settings = { follow_ups: true, embed_origins: [], media_hosts: [] }
+    const owner = await tokenFor(cuecard, "root", "owner")
+    expect((await callApi(cuecard, owner, "PUT", "/v1/settings", settings)).status).toBe(200)
+    const { page, errors } = await openPage(browser, cuecard, { size, theme, bypassCSP: true })
+    await askQuestion(page, "What's the weather in London?")
+    const questions = page.getByRole("group", { name: "Suggested questions" }).getByRole("button")
+    await expect
+      .poll(() => questions.allTextContents())
+      .toEqual(["And tomorrow?", "Do I need an umbrella?", "Draw the temperatures as a chart"])
+    await untilStill(page)
+    const heights = await Promise.all(
+      [".acts", ".follow-ups"].map((selector) => page.locator(selector).last().boundingBox()),
+    )
+    expect((heights[0]?.y ?? 0) + (heights[0]?.height ?? 0)).toBeLessThanOrEqual(heights[1]?.y ?? 0)
+    expect(await findViolations(page)).toEqual([])
+    await page.screenshot({ path: `${OUT}/suggested-questions-${name}.png` })
+    await page.reload()
+    await expect.poll(() => questions.count()).toBe(3)
+    await questions.first().click()
+    await untilSettled(page, 2)
+    expect(await page.locator("article[data-role=user]").last().textContent()).toContain("And tomorrow?")
+    // Only the latest answer has suggested questions.
+    await expect.poll(() => page.locator(".follow-ups").count()).toBe(1)
+    expect(await page.locator("article").last().locator(".follow-ups").count()).toBe(1)
+    expect(errors).toEqual([])
+    await closeContexts(browser)
+    await cuecard.close()
+  },
+)
 
-test("[OB6] a planted text in a real server's log line is detected", async () => {
+test("[OB6] a text that the test has planted in a real server's log line is detected", async () => {
   const lines: string[] = []
   const cuecard = await startCuecard({ vars: { MODEL: "unknown" }, onLog: (line) => void lines.push(line) })
   const { id } = await cuecard.createSession()
@@ -88,7 +96,7 @@ test("[OB6] a planted text in a real server's log line is detected", async () =>
   const missing = () => lines.find((line) => line.includes('"model_missing"'))
   await expect.poll(missing).toBeDefined()
   expect(findLeak(missing() ?? "")).toBe(null)
-  // This is the only field with spaces. The text stands in for a quoted message.
+  // This is the only field that contains spaces. Its text stands in for a quoted message.
   noteContent('MODEL is "unknown"')
   expect(findLeak(missing() ?? "")).toContain("noted text")
   await cuecard.close()

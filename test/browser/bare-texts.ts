@@ -1,16 +1,16 @@
-/** bare-texts.ts: finds the texts of the page that aren't in the pseudo-language's brackets. */
+/** bare-texts.ts: finds text on the page that isn't in the pseudo-language's brackets. */
 
 import type { Page } from "playwright-core"
 
-/** Texts of the page that are names or numbers, or that come from the user or the server. */
+/** Elements whose text is a name or a number, or comes from the user or the server. */
 const DATA =
   "article .prose, article .body, article code, article pre, [data-segment=media], [data-segment=canvas], .card, .sidebar nav a, .sidebar .brand, option, .account-button, dd, .title, h1, .calls .hint, .calls b, .calls summary > span:first-child, time, .agent b, .menu [dir=auto], [role=status].visually-hidden, [aria-live], article[data-role=user] p:not(.note), kbd, .completions [role=option], .topbar .agent, .ask .words, .ask .view-field, .canvas-panel header b, .canvas-panel iframe, .canvas-panel .source figure, .prompts .prompt, .chip b, .chip .sign, .chip small, .snippet, .lightbox img, .connections .setting p:first-child"
 
-/** Returns the visible texts and labels without the brackets of the pseudo-language. */
+/** Returns the visible text and labels that lack the brackets of the pseudo-language. */
 export function findBareTexts(page: Page): Promise<string[]> {
   return page.evaluate((data) => {
     const bare: string[] = []
-    // Bracketed texts may contain others.
+    // Bracketed text may contain other bracketed text.
     const isBare = (text: string): boolean => /\p{L}{2}/u.test(text.replace(/⟦[^⟦⟧]*⟧/gu, "").replace(/⟦[^⟧]*⟧/gu, ""))
     const widgets = [...document.querySelectorAll("cuecard-chat")].flatMap(({ shadowRoot }) => shadowRoot ?? [])
     const roots = widgets.length > 0 ? widgets : [document.body]
@@ -18,7 +18,7 @@ export function findBareTexts(page: Page): Promise<string[]> {
       if (element.closest(`script, style, noscript, svg, ${data}`) !== null) continue
       for (const name of ["aria-label", "title", "placeholder", "alt"]) {
         const value = element.getAttribute(name) ?? ""
-        // A label may contain data around the translated text, but it must contain a translated text.
+        // A label may contain data around the translated text, but it must contain some translated text.
         if (isBare(value) && !value.includes("⟦")) bare.push(`${element.tagName}[${name}] ${value}`)
       }
       const own = [...element.childNodes]

@@ -7,7 +7,7 @@ import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { callApi, openAdmin, rowWith, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
-import { askQuestion, DESK, openPage, openIn, PHONE, THEMES } from "./page.ts"
+import { askQuestion, DESKTOP, openPage, openIn, PHONE, THEMES } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -26,13 +26,13 @@ async function closeAll(page: Page): Promise<void> {
 }
 
 describe("the page", () => {
-  test("[BU13] the menu shows what is left and when it resets; without budgets it loads no code for them", async () => {
+  test("[BU13] the menu shows what is left of each budget and when it resets; without budgets, it loads no code for them", async () => {
     await setBudgets({
       tenant: { cost_per_month: 20_000_000_000 },
       roles: { member: { tokens_per_day: 50_000, sessions: 3 } },
     })
     for (const theme of THEMES) {
-      const size = theme === "light" ? DESK : PHONE
+      const size = theme === "light" ? DESKTOP : PHONE
       const { page } = await openPage(setup.browser, setup.cuecard, { theme, size, bypassCSP: true })
       await askQuestion(page, "/say hello")
       await page.waitForSelector("[data-role=assistant]", SOON)
@@ -128,7 +128,7 @@ describe("the admin page", () => {
     expect(await findViolations(page)).toEqual([])
     await rowWith(page, "ada").getByRole("button").click()
     await page.getByRole("button", { name: "Remove all limits" }).click()
-    await expect.poll(() => page.textContent("main"), SOON).toContain("Nobody has limits of their own.")
+    await expect.poll(() => page.textContent("main"), SOON).toContain("No users have their own limits.")
     expect(errors).toEqual([])
     await closeAll(page)
   })

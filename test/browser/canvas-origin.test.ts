@@ -1,5 +1,5 @@
 /**
- * canvas-origin.test.ts: documents on the page's origin and on an origin of their own (CANVAS_ORIGIN), and the messages
+ * canvas-origin.test.ts: documents on the page's origin and on a separate origin (CANVAS_ORIGIN), and the messages
  * between the page and a document, on real servers in a real Chromium.
  */
 
@@ -26,7 +26,7 @@ parent.postMessage({ type: "cuecard:ready" }, "*")
 </script>`
 
 let browser: Browser
-/** One server with documents on the page's origin, and one with documents on their own origin. */
+/** A server with documents on the page's origin, and one with documents on a separate origin. */
 let joined: Cuecard
 let apart: Cuecard
 let canvas = ""
@@ -59,7 +59,7 @@ function askAs(host: string, { url }: Cuecard, path: string, headers: Readonly<R
   })
 }
 
-/** Tries to create a frame for each URL, and returns the URLs that the policy refused. */
+/** Tries to create a frame for each URL, and returns the URLs that the policy has refused. */
 function refusedFrames(page: Page, urls: readonly string[]): Promise<string[]> {
   return page.evaluate(async (all) => {
     const refused: string[] = []
@@ -77,11 +77,13 @@ describe.each([
   ["with the page", () => joined, () => joined.url, () => canvas],
   ["on an origin of their own", () => apart, () => canvas, () => apart.url],
 ] as const)("documents %s", (_, serverOf, placeOf, otherOf) => {
-  test("[CD1] [CD2] [HD2] [HD3] a document runs at its URL, the only one that the policy allows the page to frame", async () => {
+  test("[CD1] [CD2] [HD2] [HD3] a document runs at its URL, which is the only URL that the policy allows the page to frame", async () => {
     const [cuecard, place, other] = [serverOf(), placeOf(), otherOf()]
-    const { page, errors, strangers } = await openPage(browser, cuecard)
+    const { page, errors, externalUrls } = await openPage(browser, cuecard)
     const policy = (await page.reload())?.headers()["content-security-policy"] ?? ""
-    expect(policy.split("; ").find((one) => one.startsWith("frame-src"))).toBe(`frame-src ${place}/canvas/documents/`)
+    expect(policy.split("; ").find((directive) => directive.startsWith("frame-src"))).toBe(
+      `frame-src ${place}/canvas/documents/`,
+    )
     await askQuestion(page, "make a clock canvas")
     await untilSettled(page)
     await expectClock(page)
@@ -89,7 +91,7 @@ describe.each([
     expect(origin).toBe(place)
     expect(await page.getAttribute("iframe", "sandbox")).toBe("allow-scripts")
     expect(errors).toEqual([])
-    expect(strangers.filter((url) => !url.startsWith(`${place}${pathname}`))).toEqual([])
+    expect(externalUrls.filter((url) => !url.startsWith(`${place}${pathname}`))).toEqual([])
     // No other URL serves the document, not even on the page's origin.
     const framed = { "sec-fetch-dest": "iframe" }
     expect(await askAs(new URL(place).host, cuecard, pathname + search, framed)).toBe(200)
@@ -109,9 +111,9 @@ describe.each([
     }
     const [first, second] = ["First", "Second"].map((title) => page.frameLocator(`iframe[title=${title}]`))
     const readOutput = (frame = first) => frame?.locator("output").textContent(SOON)
-    // Clicks by script, because a frame outside the viewport isn't rendered and gets no mouse events.
-    const press = (id: string) => second?.locator(id).evaluate((one) => (one as HTMLElement).click())
-    // Each document announced that it was ready, and received the theme.
+    // Clicks with a script, because a frame outside the viewport isn't rendered and gets no mouse events.
+    const press = (id: string) => second?.locator(id).evaluate((item) => (item as HTMLElement).click())
+    // Each document has announced that it is ready, and has received the theme.
     await expect.poll(async () => [await readOutput(first), await readOutput(second)], SOON).toEqual(["1", "1"])
     await page.keyboard.press("Control+Shift+l")
     await expect.poll(async () => [await readOutput(first), await readOutput(second)], SOON).toEqual(["2", "2"])
@@ -123,14 +125,14 @@ describe.each([
     // The page answers only the sender.
     await expect.poll(() => readOutput(second), SOON).toBe("3")
     expect(await readOutput(first)).toBe("2")
-    expect(await element?.evaluate((one) => one.isConnected)).toBe(true)
+    expect(await element?.evaluate((item) => item.isConnected)).toBe(true)
     // A message about the sender itself is accepted: the document is reloaded once, then replaced by a note.
     await press("#gone")
     await expect.poll(() => readOutput(second), SOON).toBe("1")
     await press("#gone")
     await page.waitForSelector("text=No longer available.", SOON)
     expect(await readOutput(first)).toBe("2")
-    expect(await element?.evaluate((one) => one.isConnected)).toBe(true)
+    expect(await element?.evaluate((item) => item.isConnected)).toBe(true)
     expect(errors).toEqual([])
     await page.context().close()
   })
@@ -144,7 +146,7 @@ test("[CD2] the documents' origin serves no page, no API route and no media", as
   expect(await askAs(new URL(apart.url).host, apart, "/healthz")).toBe(200)
 })
 
-test("[SE1] [HD2] [PG41] [PG66] a document from another origin is framed while the tenant allows that origin, and is a link otherwise", async () => {
+test("[SE1] [HD2] [PG41] [PG66] a document from another origin is framed if the tenant allows that origin, and is shown as a link otherwise", async () => {
   const far = "https://frames.example.com"
   const admin = await joined.tokenFor({ scope: "admin" })
   const allow = async (embed_origins: readonly string[]): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
  * canvas-panel.test.ts: a canvas document in the panel, in a real Chromium: the panel's position, its edge, the focus,
- * a reload.
+ * and a reload.
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
@@ -39,7 +39,7 @@ async function openPanel(view: View) {
 
 const panelBox = (page: Page) => page.locator(".canvas-panel").boundingBox()
 
-test("[CP1] [CP2] [CP3] [CP6] on a desktop the panel is beside the conversation, can be resized, and returns the focus", async () => {
+test("[CP1] [CP2] [CP3] [CP6] on a desktop, the panel is beside the conversation and can be resized, and the focus returns", async () => {
   const { page, errors } = await openPanel({})
   await page.frameLocator(".canvas-panel iframe").getByText("Plan 2").waitFor()
   const [panel, view] = [await panelBox(page), await page.locator(".view").boundingBox()]
@@ -70,7 +70,7 @@ test("[CP1] [CP2] [CP3] [CP6] on a desktop the panel is beside the conversation,
   await page.context().close()
 })
 
-test("[CP1] on a phone the panel is a sheet over the whole window", async () => {
+test("[CP1] on a phone, the panel is a sheet that covers the whole window", async () => {
   const { page, errors } = await openPanel({ size: PHONE })
   expect(await panelBox(page)).toEqual({ x: 0, y: 0, ...PHONE })
   expect(await page.locator(".canvas-panel:modal").count()).toBe(1)

@@ -1,6 +1,6 @@
 /**
- * card-actions.test.ts: a form in a card, in a real Chromium: it is sent once, with two tabs, a reload, an export and
- * an import.
+ * card-actions.test.ts: a form in a card, in a real Chromium: it is sent only once, in two tabs, after a reload, and
+ * after an export and import.
  */
 
 import type { Page } from "playwright-core"
@@ -22,7 +22,7 @@ const OFFER = {
   max_guests: 6,
 }
 
-/** Stores the shipped form as a card for the results of these tests, with their tools. */
+/** Stores the shipped form as a card for these tests' results, adapted to their tools. */
 async function putForm(): Promise<void> {
   const form = readTemplate("form")
   const { book, decline } = form.actions as { readonly book: object; readonly decline: object }
@@ -55,7 +55,7 @@ test("[KA7] a form is filled in and sent once, and every tab, a reload and an im
   await showForm(page)
   const book = page.getByRole("button", { name: "Book the table" })
   expect(await page.getByLabel("Date").inputValue()).toBe("2026-05-09")
-  // A required field is empty.
+  // Nothing is sent, because a required field is empty.
   await book.click()
   expect(await page.getByText("Fill in this field.").count()).toBe(1)
   expect(await page.evaluate(() => document.activeElement?.getAttribute("data-field"))).toBe("guests")
@@ -96,7 +96,7 @@ test("[KA7] a form is filled in and sent once, and every tab, a reload and an im
   await page.context().close()
 })
 
-test("[KA7] a button in each item of a list shows the state of its item, also after a reload", async () => {
+test("[KA7] a button in each item of a list shows the state of its item, even after a reload", async () => {
   const view = [
     { id: "root", component: "List", children: { componentId: "room", path: "/rooms" } },
     { id: "room", component: "Row", children: ["name", "pick"], justify: "spaceBetween" },
@@ -116,7 +116,7 @@ test("[KA7] a button in each item of a list shows the state of its item, also af
   const { page, errors } = await openPage(setup.browser, setup.cuecard, { bypassCSP: true })
   const call = { type: "tool_call", name: "probe_json", args: JSON.stringify({ json: JSON.stringify(rooms) }) }
   const say = { type: "text_delta", delta: "Two are free. <span id='probe_json_1'>Which one?</span>" }
-  // The cards of a tenant are cached for a second.
+  // A tenant's cards are cached for a second.
   await expect
     .poll(
       async () => {
@@ -137,7 +137,7 @@ test("[KA7] a button in each item of a list shows the state of its item, also af
   await page.context().close()
 })
 
-test("[KA6] [KA7] a shared copy shows the form without letting a reader use it; on a phone its buttons are large", async () => {
+test("[KA6] [KA7] a shared copy shows the form, but a reader can't use it; on a phone, its buttons are large", async () => {
   await putForm()
   const { page } = await openPage(setup.browser, setup.cuecard, { size: PHONE, theme: "dark" })
   await showForm(page)

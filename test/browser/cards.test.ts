@@ -22,7 +22,7 @@ async function putCard(template: object, name = "shown"): Promise<string> {
   return put.json.revision
 }
 
-/** Asks for an answer with a card for the data. */
+/** Requests an answer with a card that shows the data. */
 async function showCard(page: Page, data: object, n: number, caption = ""): Promise<void> {
   const call = { type: "tool_call", name: "probe_json", args: JSON.stringify({ json: JSON.stringify(data) }) }
   const say = { type: "text_delta", delta: `<span id='probe_json_1'>${caption}</span>` }
@@ -30,7 +30,7 @@ async function showCard(page: Page, data: object, n: number, caption = ""): Prom
   await untilSettled(page, n)
 }
 
-/** Shows a card repeatedly, until the server uses the version that was just set. */
+/** Shows a card repeatedly until the server uses the version that was just stored. */
 async function showVersion(page: Page, data: object, revision: string, start: number): Promise<number> {
   for (let n = start; ; n++) {
     await showCard(page, data, n, "The caption.")
@@ -45,14 +45,16 @@ async function showVersion(page: Page, data: object, revision: string, start: nu
   }
 }
 
-/** Returns the texts of all cards, without the digits of a running timer. */
+/** Returns the text of every card, without the digits of a running timer. */
 async function listCards(page: Page): Promise<string[]> {
   await loadWholeHistory(page.context())
   const texts = await page.locator(".card.template").allTextContents()
   return texts.map((text) => text.replace(/\d+(?::\d\d)+/g, "0:00"))
 }
 
-/** Exports a session and imports the file into a new one. Its Markdown has every card's name. */
+/**
+ * Exports a session and imports the file into a new session. Expects the Markdown export to contain every card's name.
+ */
 async function copyByExport(session: string): Promise<string> {
   const token = await tokenFor(setup.cuecard, "you", "owner")
   const url = (path: string): string => `${setup.cuecard.url}/v1/sessions${path}`
@@ -87,7 +89,7 @@ test("[CV10] [CV12] [CV13] every template is drawn the same live, after a reload
   }
   await page.waitForSelector(".template .view-drawing svg", SOON)
   expect(await page.locator(".card.template").count()).toBeGreaterThanOrEqual(readTemplates().size)
-  // The same search is shown twice.
+  // axe reports the sources because the same search is shown twice.
   const violations = (await findViolations(page)).filter((text) => !text.includes('class="sources"'))
   expect(violations).toEqual([])
   const live = await transcriptOf(page)

@@ -1,10 +1,10 @@
-/** connect-server.ts: connects a user to an MCP server with their account, without a page. */
+/** connect-server.ts: connects a user's own account to an MCP server, without a page. */
 
 import type { Cuecard } from "cuecard/testing"
 import { expect } from "vitest"
 import { CookieJar, signInAtProvider } from "../support/oidc-client.ts"
 
-/** Connects the user whose token this is. The user signs in at the test's provider under the given name. */
+/** Connects the user of the token, who signs in at the test's provider under the given name. */
 export async function connectServer(cuecard: Cuecard, token: string, server: string, user: string): Promise<void> {
   const jar = new CookieJar()
   const headers = { authorization: `Bearer ${token}` }

@@ -7,7 +7,7 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
 
-/** Sends the first message of the new conversation that the page shows, and returns the conversation's id. */
+/** Sends the first message of a new conversation, and returns the conversation's id. */
 async function beginConversation(page: Page, text: string): Promise<string> {
   await askQuestion(page, text)
   await untilSettled(page)
@@ -17,7 +17,7 @@ async function beginConversation(page: Page, text: string): Promise<string> {
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
 test("[PG79] an unknown conversation doesn't keep loading forever", async () => {
-  // The notice takes the composer's place, so there may never be a field to wait for.
+  // The notice replaces the composer, so there may be no field to wait for.
   const page = await (await setup.browser.newContext()).newPage()
   await page.goto(`${setup.cuecard.url}/#/s/nonesuch`)
   await page.waitForSelector(".link:has-text('find that conversation')", SOON)
@@ -26,7 +26,7 @@ test("[PG79] an unknown conversation doesn't keep loading forever", async () => 
   await page.context().close()
 })
 
-test("[PG79] offline, an unloaded conversation says that it will load later, and later does", async () => {
+test("[PG79] offline, a conversation that isn't loaded says that it will load later, and it does", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   const one = await beginConversation(page, "/say one")
   await page.goto(`${setup.cuecard.url}/#/`)
@@ -95,7 +95,7 @@ test("[PG89] while the connection is down, a button tries again at once", async 
   await page.context().close()
 })
 
-test("[PG79] offline, a new conversation says so", async () => {
+test("[PG79] offline, a new conversation says that the page is offline", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   await page.context().setOffline(true)
   await page.waitForSelector(".link:has-text('offline')", SOON)

@@ -1,5 +1,6 @@
 /**
- * erase-user.test.ts: erases a user on the admin page. The test waits until no isolate can still trust the user's tokens.
+ * erase-user.test.ts: erases a user on the admin page. The test waits until no isolate can still trust the user's
+ * tokens.
  */
 
 import { expect } from "vitest"

@@ -1,7 +1,7 @@
 /**
  * escape-attempts.ts: documents that try to contact a host or to read the page's objects.
  *
- * Each attempt is a whole document with its own hosts (`To`), so that a request identifies its attempt.
+ * Each attempt is a whole document with its own hosts (`To`), so that a request identifies the attempt that made it.
  */
 
 /** The hosts of one attempt. */
@@ -16,8 +16,8 @@ export interface Attempt {
   readonly name: string
   readonly html: (to: To) => string
   /**
-   * Whether the unrestricted attempt reaches its host. `never`: this browser does not support it. `packets`: it needs a
-   * network.
+   * When the unrestricted attempt reaches its host. `never`: this browser doesn't support the attempt. `packets`: the
+   * attempt needs a network.
    */
   readonly isReached: "always" | "packets" | "never"
 }
@@ -120,7 +120,7 @@ const JOURNEYS: readonly Attempt[] = [
   run("our routes by frame", () => `location='/v1/secret'`),
 ]
 
-/** Markup of a frame with a realm of its own. The element name can be changed for XML. */
+/** Returns the markup of a frame with its own realm. The element name can be changed for XML. */
 const framed: Code = (to) => `<iframe srcdoc="<script>${rtc(to)}</script>"></iframe>`
 const inXml = (name: string, to: To, bracket = "&lt;"): string =>
   `<${name} srcdoc="${bracket}script>${rtc(to)}${bracket}/script>"/>`
@@ -133,7 +133,7 @@ const adopt = (xml: string): string =>
   `document.documentElement.append(document.adoptNode(new DOMParser().parseFromString(${text(xml)},'application/xml').documentElement))`
 const XHTML = `xmlns:h="http://www.w3.org/1999/xhtml"`
 
-/** A nested frame has the objects that were removed from the document. */
+/** Attempts through nested frames, which have the objects that were removed from the document. */
 const CALLS: readonly Attempt[] = [
   calls("by itself", rtc),
   attempt("WebRTC in a frame", framed, "packets"),
@@ -230,7 +230,7 @@ const CALLS: readonly Attempt[] = [
 
 export const ATTEMPTS: readonly Attempt[] = [...REQUESTS, ...JOURNEYS, ...CALLS]
 
-/** Each expression returns what it could read. In the frame, none of them may return anything. */
+/** Expressions that try to read something and return it. In the frame, none of them may return anything. */
 export const GRABS: Readonly<Record<string, string>> = {
   "the page's document": "parent.document.title",
   "the page's variables": "parent.secret",

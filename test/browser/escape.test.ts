@@ -3,8 +3,8 @@
  *
  * The test serves the page and the documents with the Worker's headers and sealing. It first runs each attempt
  * (escape-attempts.ts) alone and without restrictions. If this browser supports the attempt, its host must receive
- * something. Then it puts all attempts into one restricted page, together with an unrestricted control document. There,
- * only the control's hosts may receive anything.
+ * something. The test then puts all attempts into one restricted page, together with an unrestricted control document.
+ * There, only the control document's hosts may receive anything.
  */
 
 import { createSocket } from "node:dgram"
@@ -29,7 +29,7 @@ const received: string[] = []
 let browser: Browser
 let open: BrowserContext
 let own = ""
-/** The hosts of each attempt. The last hosts belong to the control, which is never restricted. */
+/** The hosts of each attempt. The last ones are those of the control document, which is never restricted. */
 let hosts: readonly To[] = []
 let hasNetwork = false
 
@@ -43,7 +43,7 @@ function createControlDocument({ evil, udp }: To): string {
 
 const nameOf = (at: number): string => ALL[at]?.name ?? "unknown"
 
-/** Servers that record connections, which count even if no data follows. */
+/** Servers that record connections. A connection counts even if no data follows. */
 const listeners = ALL.map(({ name }) =>
   createServer((socket) => {
     received.push(`${name}: a connection`)
@@ -98,11 +98,14 @@ function createGrabbingDocument(): string {
 }
 
 beforeAll(async () => {
-  const started = [...listeners, server].map((one) => new Promise<void>((done) => one.listen(0, "127.0.0.1", done)))
-  await Promise.all([...started, ...packets.map((one) => new Promise<void>((done) => one.bind(0, "0.0.0.0", done)))])
+  const started = [...listeners, server].map((item) => new Promise<void>((done) => item.listen(0, "127.0.0.1", done)))
+  await Promise.all([
+    ...started,
+    ...packets.map((packet) => new Promise<void>((done) => packet.bind(0, "0.0.0.0", done))),
+  ])
   const portOf = (address: unknown): number => (address as AddressInfo).port
   own = `http://127.0.0.1:${portOf(server.address())}`
-  // WebRTC sends packets through a network interface, not through the loopback.
+  // WebRTC sends packets through a network interface, not through the loopback interface.
   const outer = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
   const address = outer.find(({ family, internal }) => family === "IPv4" && !internal)?.address
   hasNetwork = address !== undefined
@@ -116,10 +119,10 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await closeContexts(browser)
-  for (const one of listeners) one.close()
+  for (const listener of listeners) listener.close()
   server.closeAllConnections()
   server.close()
-  for (const one of packets) one.close()
+  for (const packet of packets) packet.close()
 })
 
 /** A short run checks every sixth attempt without restrictions, and all attempts with them. */
@@ -148,8 +151,8 @@ describe("a document that tries to escape", () => {
     const ran = await countRuns(page)
     await page.goto(`${own}/page?mode=${mode}&attempts=${ATTEMPTS.map((_, at) => at).join(",")}`)
     await expect.poll(ran, { timeout: 60_000 }).toBe(ATTEMPTS.length)
-    // The unrestricted control starts after the attempts, in the same page. Once it has reached its hosts, the attempts
-    // have had enough time.
+    // The unrestricted control document starts after the attempts, in the same page. Once it has reached its hosts, the
+    // attempts have had enough time.
     await addControlFrame(page)
     const isControl = (entry: string): boolean => entry.startsWith(nameOf(CONTROL))
     const controls = hasNetwork ? 2 : 1
@@ -166,7 +169,7 @@ describe("a document that tries to escape", () => {
     const ran = await countRuns(page)
     await page.goto(`${own}/page?mode=closed&attempts=${ENDLESS}`, { waitUntil: "commit" })
     await expect.poll(ran, { timeout: 20_000 }).toBe(1)
-    // By the last iteration, the document's loop has started.
+    // The document's loop starts during these iterations.
     for (let n = 0; n < 20; n++) {
       await page.evaluate(() => new Promise((done) => setTimeout(done, 20)))
     }
@@ -212,7 +215,7 @@ describe("a document that tries to escape", () => {
       return await page.evaluate(() => Reflect.get(globalThis, "got"))
     }
     await page.goto(`${own}/page?mode=closed&attempts=${GRABBING}`)
-    // The page identifies the document by its window. `ready` is the only message that it can send.
+    // The page identifies the document by its window. `ready` is the only message that the document can send.
     expect(await entry()).toEqual([
       { data: [], isOurs: true },
       { data: { type: "cuecard:ready" }, isOurs: true },
@@ -221,7 +224,7 @@ describe("a document that tries to escape", () => {
     await context.close()
   })
 
-  test("[CD4] control: without the frame's restrictions, a document can read most of this", async () => {
+  test("[CD4] control: without the frame's restrictions, a document can read most of these things", async () => {
     const context = await browser.newContext(usedOnce())
     const page = await context.newPage()
     page.on("dialog", (dialog) => dialog.accept())

@@ -1,9 +1,10 @@
 /**
- * every-state.test.ts: axe, the sizes of targets and the width, in every state of the page, in each theme, width and
- * direction.
+ * every-state.test.ts: checks every state of the page with axe, and checks the sizes of targets and the page's width,
+ * in each theme, width and direction.
  *
- * `npm test` checks every 4th state in one view, `RUNS=full` each state in one view, `RUNS=long` each state in all views.
- * STATE=text checks the states whose names contain the text, in all views. SHOTS=folder writes a screenshot of each.
+ * `npm test` checks every 4th state in one view, `RUNS=full` each state in one view, `RUNS=long` each state in all
+ * views. STATE=text checks the states whose names contain the text, in all views. SHOTS=folder writes a screenshot of
+ * each state.
  */
 
 import { mkdirSync } from "node:fs"
@@ -34,13 +35,13 @@ beforeAll(() => {
 const CASES = STATES.flatMap((state, index) => {
   const view = VIEWS[(index * STEP) % VIEWS.length]
   const views = IS_LONG || CHOSEN !== undefined ? VIEWS : view === undefined ? [] : [view]
-  return state.name.includes(CHOSEN ?? "") ? views.map((one) => ({ state, view: one })) : []
+  return state.name.includes(CHOSEN ?? "") ? views.map((view) => ({ state, view })) : []
 })
 
-/** Cases of the same kind of context follow each other, because a context is reused for the next one. */
+/** Cases that need the same kind of context are adjacent, because the context is reused. */
 const SORTED = everyNth(CASES, CHOSEN === undefined ? 7 : 1).toSorted(
-  ({ view: one }, { view: other }) =>
-    one.direction.localeCompare(other.direction) || Number(one.width === PHONE_PX) - Number(other.width === PHONE_PX),
+  ({ view: a }, { view: b }) =>
+    a.direction.localeCompare(b.direction) || Number(a.width === PHONE_PX) - Number(b.width === PHONE_PX),
 )
 
 describe("axe finds nothing, targets are large enough, and nothing overflows in", () => {

@@ -1,18 +1,18 @@
 /** failing-code.test.ts: code that the server can't send while the page loads. */
 
 import { expect, test } from "vitest"
-import { DESK, untilSettled } from "./page.ts"
+import { DESKTOP, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 import { writeConversation } from "./state-conversations.ts"
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
-// The code of everything, of a card, and of the buttons below an answer.
+// All code, the code of a card, and the code of the buttons below an answer.
 test.each(["transcript", "weather-card", "answer-tools"])(
   "[PF8] without %s the page says that a part is missing and offers to reload",
   async (name) => {
     const session = await writeConversation(setup.cuecard, ["What's the weather in London?"])
-    const context = await setup.browser.newContext({ viewport: DESK, serviceWorkers: "block" })
+    const context = await setup.browser.newContext({ viewport: DESKTOP, serviceWorkers: "block" })
     const pattern = new RegExp(`/assets/${name}-[^/]+\\.js`)
     await context.route(pattern, (route) => route.fulfill({ status: 503 }))
     const page = await context.newPage()

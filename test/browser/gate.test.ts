@@ -2,7 +2,7 @@
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { DESK, openIn, PHONE } from "./page.ts"
+import { DESKTOP, openIn, PHONE } from "./page.ts"
 import { epochOf, media, createWireMessage, sendMessages, serveFiles, text } from "./samples.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -14,17 +14,17 @@ const setup = useServerAndBrowser()
 /** Returns the hosts that are not fully visible inside their placeholder and the window. */
 function cutHosts(page: Page): Promise<string[]> {
   return page.$$eval(".gate small", (all) =>
-    all.flatMap((one) => {
-      const [line, gate] = [one.getBoundingClientRect(), one.closest(".gate")?.getBoundingClientRect()]
+    all.flatMap((element) => {
+      const [line, gate] = [element.getBoundingClientRect(), element.closest(".gate")?.getBoundingClientRect()]
       const isIn = gate !== undefined && line.right <= gate.right + 1 && line.bottom <= gate.bottom + 1
-      const isWhole = one.scrollWidth <= one.clientWidth + 1 || getComputedStyle(one).display === "inline"
-      return isIn && isWhole && line.width > 0 && line.right <= innerWidth ? [] : [one.textContent ?? ""]
+      const isWhole = element.scrollWidth <= element.clientWidth + 1 || getComputedStyle(element).display === "inline"
+      return isIn && isWhole && line.width > 0 && line.right <= innerWidth ? [] : [element.textContent ?? ""]
     }),
   )
 }
 
 test.each([
-  ["desk", DESK],
+  ["desktop", DESKTOP],
   ["phone", PHONE],
 ])("[PG40] %s: the whole host is visible, however long the host and the label are", async (_name, viewport) => {
   const context = await setup.browser.newContext({ viewport })
@@ -37,9 +37,9 @@ test.each([
   await sendMessages(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), [question, answer])
   const { page } = await openIn(context, setup.cuecard, `#/s/${id}`)
   await page.waitForSelector(".gate >> nth=2")
-  expect(await page.$$eval(".gate small", (all) => all.filter((one) => one.textContent?.includes("evil")).length)).toBe(
-    2,
-  )
+  expect(
+    await page.$$eval(".gate small", (all) => all.filter((element) => element.textContent?.includes("evil")).length),
+  ).toBe(2)
   expect(await cutHosts(page)).toEqual([])
   await context.close()
 })

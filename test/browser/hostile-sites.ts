@@ -1,7 +1,7 @@
 /**
  * hostile-sites.ts: sites whose styles and scripts would change an element that is not isolated from the site.
  *
- * Each site sets the size of the widget's element, as a site may, and otherwise attacks the inside of the element.
+ * Each site sets the size of the widget's element, which a site may do, and tries to change what is inside.
  */
 
 export interface HostileSite {
@@ -19,7 +19,7 @@ export interface HostileSite {
 
 const style = (css: string): string => `<style>${css}</style>`
 
-/** Tokens of the page, which a site may use for its own styles. */
+/** The page's custom properties, whose names a site may use for its own styles. */
 const TOKENS =
   "ground raised sunken bubble line line-strong text muted violet violet-wash firm on-firm cyan gold gold-line gold-wash amber magenta glow shadow sans mono round round-small measure gutter accent on-accent surface border font radius space density".split(
     " ",

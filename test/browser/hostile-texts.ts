@@ -1,8 +1,8 @@
 /**
- * hostile-texts.ts: texts that a hijacked model might write, grouped by what they attempt.
+ * hostile-texts.ts: text that a hijacked model might write, grouped by what it attempts.
  *
- * Code calls `owned(…)`; requests go to a host under `evil.example.com`. Each text ends with a unique mark (`END`), by
- * which a test recognises that the text was rendered completely.
+ * Code calls `owned(…)`; requests go to a host under `evil.example.com`. Each text ends with a unique mark (`END`),
+ * which shows a test that the text has been rendered completely.
  */
 
 export interface Hostile {

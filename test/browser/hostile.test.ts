@@ -1,7 +1,7 @@
 /**
- * hostile.test.ts: hostile text from a model in a real Chromium: live, after a reload, in a shared copy and in the widget. The tests run with the content
- * security policy and, to test the renderer alone, without it. They also run without sanitising, because the page must
- * not depend on `clean`.
+ * hostile.test.ts: hostile text from a model in a real Chromium: live, after a reload, in a shared copy and in the
+ * widget. The tests run with the content security policy and, to test the renderer alone, without it. They also run
+ * without sanitising, because the page must not depend on `clean`.
  */
 
 import type { BrowserContext, Page } from "playwright-core"
@@ -13,7 +13,7 @@ import { loadWholeHistory } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 import { allowSites, type Site, siteDocument, startSite } from "./widget-pages.ts"
 
-/** Number of exchanges in the largest page of history. */
+/** The number of exchanges in the largest page of history. */
 const PER_SESSION = MAX_PAGE_MESSAGES / 2
 
 const setup = useServerAndBrowser()
@@ -33,7 +33,7 @@ interface Watched {
   readonly found: string[]
 }
 
-/** Opens the page and records everything that it must not do. No request leaves the machine. */
+/** Opens the page and records everything that it does but must not do. No request leaves the machine. */
 async function openWatched(context: BrowserContext, at: string, isWithPolicy: boolean): Promise<Watched> {
   const { page, found } = await createWatched(context)
   await loadWholeHistory(context)
@@ -53,7 +53,7 @@ async function openWidget(context: BrowserContext, session: string): Promise<Wat
   return watched
 }
 
-/** Creates a page that records everything that it must not do. */
+/** Creates a page, and records everything that it does but must not do. */
 async function createWatched(context: BrowserContext): Promise<Watched> {
   const found: string[] = []
   const page = await context.newPage()
@@ -81,7 +81,7 @@ async function createWatched(context: BrowserContext): Promise<Watched> {
       return route.abort()
     },
   )
-  // Without a click, the page must not fetch external media even through the server.
+  // Without a click, the page must not fetch external media, not even through the server.
   page.on("request", (request) => {
     const { origin, pathname } = new URL(request.url())
     if (origin !== new URL(setup.cuecard.url).origin) return
@@ -103,12 +103,12 @@ async function runsInline(page: Page): Promise<boolean> {
     script.remove()
     const didRun = document.documentElement.dataset["inline"] === "ran"
     delete document.documentElement.dataset["inline"]
-    // The violation event is dispatched later.
+    // The violation event is dispatched asynchronously.
     return new Promise<boolean>((done) => setTimeout(() => done(didRun), 50))
   })
 }
 
-/** Returns the elements, attributes and URLs in the transcript that are not on the list. */
+/** Returns the elements, attributes and URLs in the transcript that are not on the list of expected ones. */
 function findUnexpectedNodes(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const prose =
@@ -135,20 +135,20 @@ function findUnexpectedNodes(page: Page): Promise<string[]> {
     const found: string[] = []
     const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
     for (const body of root.querySelectorAll("[data-transcript] article[data-role=assistant] [data-segment]")) {
-      for (const one of body.querySelectorAll("*")) {
+      for (const element of body.querySelectorAll("*")) {
         // reading.test.ts checks formulas.
-        if (one.closest(".math math") !== null) continue
-        if (!elements.has(one.localName)) found.push(`<${one.localName}>`)
+        if (element.closest(".math math") !== null) continue
+        if (!elements.has(element.localName)) found.push(`<${element.localName}>`)
         const inProse =
-          one.closest(".prose") !== null &&
-          one.closest(
+          element.closest(".prose") !== null &&
+          element.closest(
             ".gate, .frame, figure, .canvas, .table-tools, .alert-title, .footnotes, .footnote-ref, .math",
           ) === null
-        for (const { name, value } of one.attributes) {
+        for (const { name, value } of element.attributes) {
           const rule = attributes[name]
           const isGood = rule === undefined ? free.test(name) && !inProse : rule.test(value)
           const isMark = inProse && (name === "disabled" || name === "checked")
-          if (!isGood && !isMark) found.push(`<${one.localName} ${name}=${JSON.stringify(value)}>`)
+          if (!isGood && !isMark) found.push(`<${element.localName} ${name}=${JSON.stringify(value)}>`)
         }
       }
     }
@@ -162,7 +162,7 @@ async function untilEnded(page: Page, answers: number): Promise<void> {
     (count) => {
       const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
       const all = [...root.querySelectorAll("[data-transcript] article[data-role=assistant]")]
-      return all.length === count && all.every((one) => one.getAttribute("data-status") === "completed")
+      return all.length === count && all.every((element) => element.getAttribute("data-status") === "completed")
     },
     answers,
     { timeout: 60_000 },
@@ -174,7 +174,7 @@ async function untilEnded(page: Page, answers: number): Promise<void> {
 /** Returns the mark at the end of each answer. */
 async function endsOf(page: Page): Promise<string[]> {
   const all = await page.locator("[data-transcript] article[data-role=assistant]").allTextContents()
-  // A quote before it may contain a mark too.
+  // A quote before the mark may contain a mark, too.
   return all.map((text) => text.match(/END \w+ \d+/g)?.at(-1) ?? "none")
 }
 
@@ -199,7 +199,7 @@ const sessions = Array.from({ length: Math.ceil(HOSTILE.length / PER_SESSION) },
   HOSTILE.slice(n * PER_SESSION, (n + 1) * PER_SESSION).map(({ text }) => text),
 )
 
-test("[PG50] the table has at least 300 hostile texts without duplicates", () => {
+test("[PG50] there are at least 300 hostile texts and no duplicates", () => {
   expect(new Set(HOSTILE.map(({ text }) => text)).size).toBe(HOSTILE.length)
   expect(HOSTILE.length).toBeGreaterThanOrEqual(300)
 })
@@ -231,7 +231,7 @@ describe("hostile text from the model", () => {
   )
 })
 
-/** Returns the path of the page of a shared copy. */
+/** Shares a session by link, and returns the path of the shared copy's page. */
 async function shareByLink(session: string): Promise<string> {
   const { url, token } = setup.cuecard
   const headers = { authorization: `Bearer ${token}` }
@@ -248,7 +248,7 @@ async function expectHarmless({ page, found }: Watched, texts: readonly string[]
   expect(found, when).toEqual([])
 }
 
-/** Opens a page whose history contains the unsanitised texts. */
+/** Opens a page whose history contains the texts unsanitised. */
 async function showRaw(texts: readonly string[]): Promise<Watched & { readonly context: BrowserContext }> {
   const { id } = await setup.cuecard.createSession()
   const context = await setup.browser.newContext({ bypassCSP: true })
@@ -273,12 +273,12 @@ async function showRaw(texts: readonly string[]): Promise<Watched & { readonly c
 }
 
 describe("hostile text that wasn't sanitised", () => {
-  test("[PG51] without sanitising and without the policy it runs nothing, requests nothing and draws no unexpected element", async () => {
+  test("[PG51] without sanitising and without the policy, it runs nothing, requests nothing and draws no unexpected element", async () => {
     const { page, found, context } = await showRaw(HOSTILE.map(({ text }) => text))
     expect(await findUnexpectedNodes(page)).toEqual([])
     // Triggers pointer and focus events.
     await page.$$eval("[data-transcript] .prose :is(b, i, p, li, td, h3, code)", (all) => {
-      for (const one of all) for (const name of ["mouseover", "focus"]) one.dispatchEvent(new Event(name))
+      for (const element of all) for (const name of ["mouseover", "focus"]) element.dispatchEvent(new Event(name))
     })
     expect(found).toEqual([])
     await context.close()
@@ -288,7 +288,7 @@ describe("hostile text that wasn't sanitised", () => {
     const texts = CODE.flatMap((code) => [`\`\`\`html\n${code}\n\`\`\``, `\`${code}\``])
     const { page, found, context } = await showRaw(texts)
     const shown = await page.$$eval("[data-transcript] article[data-role=assistant]", (all) =>
-      all.map((one) => one.querySelector("code")?.textContent ?? null),
+      all.map((element) => element.querySelector("code")?.textContent ?? null),
     )
     expect(shown).toEqual(CODE.flatMap((code) => [code, code]))
     expect(await findUnexpectedNodes(page)).toEqual([])

@@ -1,6 +1,6 @@
 /**
- * import-history.test.ts: imports a file from each of the other systems in the page's dialog. Checks the summary, and that
- * the elements are the same after the import, after a reload, and after an export and import.
+ * import-history.test.ts: imports a file from each of the other systems with the page's dialog. Checks the summary, and
+ * checks that the elements are the same after the import, after a reload, and after an export and import.
  */
 
 import type { Page } from "playwright-core"
@@ -10,7 +10,7 @@ import type { ImportProgress } from "../../shared/protocol/http-body.ts"
 import { readHistoryFixtures } from "../support/history-fixture-files.ts"
 import { importValues, listValues } from "../support/history-fixtures.ts"
 import { everyNth } from "../support/seeded.ts"
-import { DESK, openIn, sessionIn, transcriptOf, untilStill } from "./page.ts"
+import { DESKTOP, openIn, sessionIn, transcriptOf, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser()
@@ -36,7 +36,7 @@ async function callSessions(path: string, init: RequestInit = {}): Promise<Respo
 describe("[IH9] [IH1] the import dialog", () => {
   test.each(everyNth(fixtures, 4, 2))("%s", async (name, { body }) => {
     const { messages, kinds } = importValues(listValues(body))
-    const context = await setup.browser.newContext({ viewport: DESK })
+    const context = await setup.browser.newContext({ viewport: DESKTOP })
     const { page, errors } = await openIn(context, setup.cuecard)
     await chooseFile(page, `${name}.json`, body)
     await expect.poll(() => sessionIn(page)).not.toBe("")
@@ -76,7 +76,7 @@ describe("[IH9] [IH1] the import dialog", () => {
         },
       },
     })
-    const context = await setup.browser.newContext({ viewport: DESK })
+    const context = await setup.browser.newContext({ viewport: DESKTOP })
     const { page, errors } = await openIn(context, setup.cuecard)
     await chooseFile(page, "conversations.json", JSON.stringify([conversation("Tides"), conversation("Winds")]))
     await page

@@ -1,6 +1,6 @@
 /**
- * kept-focus.test.ts: everything that opens by keyboard takes the focus, and returns the focus when Escape closes it;
- * when the focused control is removed, the focus moves to the nearest one.
+ * kept-focus.test.ts: everything that is opened with the keyboard takes the focus, which returns when Escape closes it.
+ * When the focused control is removed, the focus moves to the nearest control.
  */
 
 import type { Page } from "playwright-core"
@@ -26,7 +26,7 @@ async function openConversation(name: keyof StateConversations): Promise<Page> {
   return page
 }
 
-/** Presses Enter on a control, as if the user had reached it with Tab. */
+/** Presses Enter on a control that was focused as if the user had reached it with Tab. */
 async function pressOn(page: Page, selector: string): Promise<void> {
   await page
     .locator(selector)
@@ -39,7 +39,7 @@ async function pressOn(page: Page, selector: string): Promise<void> {
 /** Returns whether the focus is on or inside the element that the selector finds. */
 const hasFocus = (page: Page, selector: string): Promise<boolean> =>
   page.evaluate(
-    (one) => document.activeElement?.closest(one) !== null && document.activeElement !== document.body,
+    (wanted) => document.activeElement?.closest(wanted) !== null && document.activeElement !== document.body,
     selector,
   )
 
@@ -49,7 +49,7 @@ const describeFocus = (page: Page): Promise<string> =>
 async function expectFocus(page: Page, selector: string, when: string): Promise<void> {
   for (const end = Date.now() + SOON.timeout; Date.now() < end; await page.waitForTimeout(30))
     if (await hasFocus(page, selector)) return
-  expect.fail(`${when}: ${await describeFocus(page)} has the focus, not ${selector}`)
+  expect.fail(`${when}: ${await describeFocus(page)} has focus, not ${selector}`)
 }
 
 /** Returns the selector of the open menu's command with this label. */
@@ -61,11 +61,11 @@ const ANSWER_MENU = `${ANSWER} .acts [aria-haspopup=menu]`
 interface Overlay {
   readonly name: string
   readonly in: keyof StateConversations
-  /** The controls that are pressed, one after the other. */
+  /** The controls that are pressed one after the other. */
   readonly press: readonly string[]
-  /** The element that then has the focus. */
+  /** The element that then has focus. */
   readonly opens: string
-  /** The element that has the focus after Escape. */
+  /** The element that has focus after Escape. */
   readonly returnsTo: string
 }
 
@@ -173,10 +173,10 @@ const OVERLAYS: readonly Overlay[] = [
 
 describe("by keyboard", () => {
   test.each(["short", "media"] as const)(
-    "[AX13] each overlay takes the focus when it opens, and returns it: %s",
+    "[AX13] each overlay takes the focus when it opens, and the focus returns when it closes: %s",
     async (name) => {
       const page = await openConversation(name)
-      for (const { name: label, press, opens, returnsTo } of OVERLAYS.filter((one) => one.in === name)) {
+      for (const { name: label, press, opens, returnsTo } of OVERLAYS.filter((overlay) => overlay.in === name)) {
         for (const selector of press) await pressOn(page, selector)
         await expectFocus(page, opens, `${label} is open`)
         await page.keyboard.press("Escape")
@@ -190,10 +190,10 @@ describe("by keyboard", () => {
     ["Control+K", ".palette"],
     ["Control+/", "dialog"],
     ["Control+Shift+F", ".find-bar"],
-  ])("[AX13] the overlay that %s opens returns the focus to the message field", async (keys, opens) => {
+  ])("[AX13] when the overlay that %s opens is closed, the focus returns to the message field", async (keys, opens) => {
     const page = await openConversation("short")
     await page.focus(FIELD)
-    // The code for the shortcuts is loaded after the first view. A second press could close what the first press
+    // The code for the shortcuts is loaded after the initial render. A second press could close what the first press
     // opened.
     for (let press = 0; press < 10 && !(await hasFocus(page, opens)); press++) {
       await page.keyboard.press(keys)
@@ -223,7 +223,7 @@ describe("the focus isn't lost when its control disappears:", () => {
     await untilSettled(page, 3)
     const earlier = sessionIn(page)
     await page.click(".sidebar .new")
-    // Until the new conversation is the current one, the answer and the row could be those of the earlier conversation.
+    // Until the new conversation is the current one, the answer and the row could belong to the earlier conversation.
     await page.waitForSelector("[data-transcript] article", { state: "detached", ...SOON })
     await askQuestion(page, "/say to be deleted")
     await page.waitForSelector(`.sidebar li[data-current]:not([data-session="${earlier}"]) .more`, ATTACHED)
@@ -275,9 +275,9 @@ describe("the focus isn't lost when its control disappears:", () => {
     await expectFocus(page, ".composer textarea", "removed both")
   })
 
-  test("[AX14] a key that is pressed after the pointer removed a control doesn't move the focus", async () => {
+  test("[AX14] a key that is pressed after a click has removed a control doesn't move the focus", async () => {
     const page = await openConversation("short")
-    // The focus is watched as soon as the code of this menu has been loaded.
+    // The page watches the focus once the code of this menu has been loaded.
     await pressOn(page, ROW)
     await page.waitForSelector(".menu", SOON)
     await page.keyboard.press("Escape")
@@ -321,7 +321,7 @@ describe("the focus isn't lost when its control disappears:", () => {
     await page.waitForSelector(".prompts >> text=One", { state: "detached", ...SOON })
     await expectFocus(page, "dialog button", "deleted one")
     await pressOn(page, ".prompts .delete")
-    // Until then, the button that was pressed has the focus.
+    // Until then, the button that was pressed has focus.
     await page.waitForSelector(".prompts .delete", { state: "detached", ...SOON })
     await expectFocus(page, "dialog button", "deleted both")
   })

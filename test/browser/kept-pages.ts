@@ -1,6 +1,6 @@
 /**
- * kept-pages.ts: creates other versions of the built page, and reads what a browser stores of a page, for the tests of
- * the service worker.
+ * kept-pages.ts: creates other versions of the built page, and reads what a browser stores of a page, for the service
+ * worker tests.
  */
 
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -26,7 +26,8 @@ function copyPage(): string {
 }
 
 /**
- * Creates a copy of the page whose worker gets all requests, as in browsers without static routes. Returns its folder.
+ * Creates a copy of the page whose worker receives all requests, as in browsers without static routing. Returns its
+ * folder.
  */
 export function createUnroutedPage(): string {
   const folder = copyPage()
@@ -76,7 +77,7 @@ export async function untilKept(page: Page): Promise<void> {
       const found = await Promise.all(needed.map((path) => caches.match(path)))
       return needed.filter((_, at) => found[at] === undefined)
     })
-  // The last code that the page loads without a user action.
+  // Waits for the last code that the page loads without a user action.
   await page.waitForFunction(
     () => performance.getEntriesByType("resource").some(({ name }) => name.includes("/register-service-worker-")),
     null,

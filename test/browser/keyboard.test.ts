@@ -68,7 +68,7 @@ test.each(
   },
 )
 
-test("[PG52] a document that takes the focus once is kept, and clicking it gives it the focus", async () => {
+test("[PG52] a document that takes the focus once is kept, and clicking the document gives it the focus", async () => {
   const page = await openWithDocument("i.focus()")
   await page.click(FIELD)
   await page.keyboard.type("Wh")
@@ -76,7 +76,7 @@ test("[PG52] a document that takes the focus once is kept, and clicking it gives
   await expect.poll(() => findFocused(page), SOON).toBe("textarea")
   await page.keyboard.type("at")
   expect(await page.inputValue(FIELD)).toBe("What")
-  // Longer than typing protects the focus.
+  // Waits longer than typing protects the focus.
   await page.waitForTimeout(1_100)
   await page.frameLocator(".canvas iframe").locator("#i").click()
   await page.keyboard.type("left")

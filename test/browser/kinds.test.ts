@@ -55,7 +55,7 @@ const createAnswer = (...segments: Segment[]): WireMessage[] => [
   createWireMessage("assistant", segments),
 ]
 
-/** For each kind: its messages, the element that is clicked, and the element that the screenshot shows. */
+/** For each kind: its name, its messages, the element that is clicked, and the element that the screenshot shows. */
 const KINDS: readonly (readonly [name: string, () => WireMessage[], opened: string | null, shown: string])[] = [
   ["text", () => createAnswer(text(PROSE)), null, "article[data-role=assistant]"],
   ["thinking", () => createAnswer({ type: "thinking", content: WHY, ms: 3_200 }, text("A coat.")), "summary", ""],

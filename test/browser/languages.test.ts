@@ -1,4 +1,7 @@
-/** languages.test.ts: the page in other languages in a real Chromium: the choice, the files and the direction. */
+/**
+ * languages.test.ts: the page in other languages in a real Chromium: the choice of the language, its files and its
+ * direction.
+ */
 
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -7,25 +10,25 @@ import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { everyNth } from "../support/seeded.ts"
 import { getDirection, LANGUAGES } from "../../client/words/languages/language.ts"
-import { askQuestion, DESK, FIELD, openIn, PHONE, untilSettled, untilStill } from "./page.ts"
+import { askQuestion, DESKTOP, FIELD, openIn, PHONE, untilSettled, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0", PROBE_TOOLS: "on" } })
 const ASSETS = "dist/client/assets"
 const LANGUAGE_FOLDER = "client/words/languages"
-/** The largest size of a file, gzipped. */
+/** Maximum size of a language file, gzipped, in bytes. */
 const MAX_FILE_BYTES = 4_096
 const TRANSLATIONS = LANGUAGES.filter((language) => language !== "en").map((tag) => tag.toLowerCase())
 const SOON = { timeout: 20_000 }
 
-async function openPage(language: string, size = DESK, locale = "en-US"): Promise<Page> {
+async function openPage(language: string, size = DESKTOP, locale = "en-US"): Promise<Page> {
   const context = await setup.browser.newContext({ viewport: size, locale })
   if (language !== "")
     await context.addInitScript((chosen) => localStorage.setItem("cuecard.language", chosen), language)
   return (await openIn(context, setup.cuecard)).page
 }
 
-/** Returns the elements whose text is cut off, and the width by which the page overflows. */
+/** Returns the elements whose text is cut off, and how far the page overflows. */
 function findWide(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const cut = [...document.querySelectorAll<HTMLElement>("h1, h2, p, button, legend, a, textarea")]
@@ -53,7 +56,7 @@ test("[LG9] each file of a language is at most 4 KB, gzipped", () => {
 
 describe("the language of the page", () => {
   test("[LG2] [LG3] follows the browser, and a choice is stored", async () => {
-    const page = await openPage("", DESK, "de-AT")
+    const page = await openPage("", DESKTOP, "de-AT")
     expect(await page.getAttribute("html", "lang")).toBe("de-AT")
     expect(await page.textContent(".welcome h2")).toBe("Wie kann ich helfen?")
     await page.click('.sidebar a[href="#/settings"]')
@@ -72,7 +75,7 @@ describe.each(LANGUAGES)("in %s", (language) => {
     everyNth(
       [
         ["phone", PHONE],
-        ["desktop", DESK],
+        ["desktop", DESKTOP],
       ],
       2,
     ),
@@ -113,7 +116,7 @@ describe.each(LANGUAGES)("in %s", (language) => {
 describe.each(
   everyNth(
     [
-      ["desktop", DESK],
+      ["desktop", DESKTOP],
       ["phone", PHONE],
     ] as const,
     2,

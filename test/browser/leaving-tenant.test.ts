@@ -1,4 +1,4 @@
-/** leaving-tenant.test.ts: the page of a tenant whose deletion is requested and then undone. */
+/** leaving-tenant.test.ts: a tenant's page while the tenant's deletion is requested and then cancelled. */
 
 import { expect } from "vitest"
 import { testInFull } from "../support/seeded.ts"
@@ -45,16 +45,16 @@ testInFull(
     await owner.page.getByRole("link", { name: "Cancel the deletion in the admin settings" }).click()
     await owner.page.waitForURL(`${setup.cuecard.url}/admin#tenant`)
     await callApiAs("boss", "POST", "/v1/tenant/restore", {}, "owner")
-    // When the user comes back to the page, it requests the settings again.
+    // When the user comes back to the page, the page reloads the settings.
     await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")))
     await page.waitForSelector(FIELD, SOON)
     expect(await page.inputValue(FIELD)).toBe("Say one more thing")
     await page.press(FIELD, "Enter")
-    // The socket is still read-only. Once every isolate knows that the tenant is kept, the server closes the socket, and the
-    // message is sent.
+    // The socket is still read-only. Once every isolate knows that the deletion was cancelled, the server closes the
+    // socket, and the message is sent.
     await page.waitForSelector("article[data-role=assistant] >> nth=1", { timeout: 60_000 })
     await untilSettled(page, 2)
     expect(errors).toEqual([])
-    for (const one of [page, owner.page]) await one.context().close()
+    for (const tab of [page, owner.page]) await tab.context().close()
   },
 )

@@ -1,10 +1,10 @@
-/** limits.test.ts: the page while the server is rate limiting it. */
+/** limits.test.ts: the page while the server is rate-limiting it. */
 
 import { mkdirSync } from "node:fs"
 import { expect, test } from "vitest"
 import { faultToWire } from "../../shared/fault.ts"
 import { everyNth } from "../support/seeded.ts"
-import { askQuestion, DESK, openPage, PHONE, untilSettled, THEMES } from "./page.ts"
+import { askQuestion, DESKTOP, openPage, PHONE, untilSettled, THEMES } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser()
@@ -17,10 +17,10 @@ const { code, text } = faultToWire({
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 })
 const LINE = "Too many requests at once. Nothing is lost. We'll continue automatically in about 3 seconds."
-/** The browser itself logs the refusal. */
+/** The browser itself logs this refusal. */
 const EXPECTED_ERROR = /status of 429/
 
-const VIEWS = THEMES.flatMap((theme) => [DESK, PHONE].map((size) => ({ theme, size })))
+const VIEWS = THEMES.flatMap((theme) => [DESKTOP, PHONE].map((size) => ({ theme, size })))
 
 test.each(everyNth(VIEWS, 4))(
   "[LI6] a first message waits for Retry-After while a status line says so, and is then answered ($theme, $size.width)",

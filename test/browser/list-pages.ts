@@ -1,18 +1,18 @@
-/** list-pages.ts: opens the list of conversations and the menu of a conversation, as a user does. */
+/** list-pages.ts: opens the list of conversations and a conversation's menu, as a user does. */
 
 import type { Page } from "playwright-core"
 import type { Cuecard } from "cuecard/testing"
-import { askQuestion, DESK, PHONE, sessionIn, untilSettled } from "./page.ts"
+import { askQuestion, DESKTOP, PHONE, sessionIn, untilSettled } from "./page.ts"
 
 /** A timeout longer than a loopback request takes, in milliseconds. */
 export const SOON = { timeout: 20_000 }
 
 export const SIZES = [
-  ["desk", DESK],
+  ["desktop", DESKTOP],
   ["phone", PHONE],
 ] as const
 
-/** Opens the list, which is a drawer on a phone. */
+/** Opens the list if it is in a drawer, as on a phone. */
 export async function showList(page: Page): Promise<void> {
   const isClosed = (await page.isVisible(".drawer-button")) && (await page.$(".sidebar[data-open]")) === null
   if (isClosed) await page.click("button[aria-label=Conversations]")
@@ -26,7 +26,7 @@ export async function chooseFromMenu(page: Page, id: string, item: string): Prom
   await page.click(`[role=menuitem]:text-is("${item}")`)
 }
 
-/** Returns the id of a new conversation whose first message is `text`. */
+/** Starts a conversation whose first message is `text`, and returns its id. */
 export async function beginConversation(cuecard: Cuecard, page: Page, text: string): Promise<string> {
   await page.goto(`${cuecard.url}/#/`)
   await page.waitForSelector(".welcome", SOON)

@@ -22,7 +22,10 @@ afterAll(async () => {
   await cuecard?.close()
 })
 
-/** Responds to list requests with pages of these conversations. Returns the requested cursors. */
+/**
+ * Responds to requests for the list with pages of these conversations. Returns a list to which the requested cursors
+ * are added.
+ */
 async function serveList(context: BrowserContext, sessions: readonly SessionSummary[]): Promise<string[]> {
   const cursors: string[] = []
   await context.route(/\/v1\/sessions(?:\?after=.*)?$/, (route) => {
@@ -53,7 +56,7 @@ describe.each(everyNth(SIZES.toReversed(), 2))("a long list on a %s", (_, size) 
     await expect.poll(count, SOON).toBe(100)
     expect(cursors).toEqual(["0"])
     const list = page.locator(".sidebar nav")
-    await list.evaluate((one) => one.scrollTo(0, one.scrollHeight))
+    await list.evaluate((element) => element.scrollTo(0, element.scrollHeight))
     await expect.poll(count, SOON).toBe(200)
     await page.focus(".more-sessions")
     await expect.poll(count, SOON).toBeGreaterThan(200)
@@ -85,7 +88,7 @@ describe.each(everyNth(SIZES.toReversed(), 2))("a long list on a %s", (_, size) 
     await context.close()
   })
 
-  test("[PG75] [PG76] if the open conversation is in an older page, the list loads that page and scrolls to it", async () => {
+  test("[PG75] [PG76] if the open conversation is on an older page, the list loads that page and scrolls to the conversation", async () => {
     const { page: first } = await openPage(browser, cuecard)
     const id = await beginConversation(cuecard, first, "/say far down")
     await first.context().close()

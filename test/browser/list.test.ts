@@ -43,7 +43,7 @@ function findMisplacedBoxes(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const dialog = document.querySelector("dialog[open]")
     if (dialog === null) return ["no dialog"]
-    // Skip to the end of the entrance animation.
+    // Skips to the end of the entrance animation.
     for (const animation of document.getAnimations()) animation.finish()
     const outer = dialog.getBoundingClientRect()
     const boxes = [...dialog.querySelectorAll("h2, p, button, ul, progress")].filter((box) => {
@@ -51,14 +51,14 @@ function findMisplacedBoxes(page: Page): Promise<string[]> {
       return width > 0 && height > 0
     })
     const rectOf = (box: Element): DOMRect => box.getBoundingClientRect()
-    const overlaps = (one: Element, other: Element): boolean =>
-      one !== other &&
-      !one.contains(other) &&
-      !other.contains(one) &&
-      rectOf(one).left < rectOf(other).right - 1 &&
-      rectOf(other).left < rectOf(one).right - 1 &&
-      rectOf(one).top < rectOf(other).bottom - 1 &&
-      rectOf(other).top < rectOf(one).bottom - 1
+    const overlaps = (element: Element, other: Element): boolean =>
+      element !== other &&
+      !element.contains(other) &&
+      !other.contains(element) &&
+      rectOf(element).left < rectOf(other).right - 1 &&
+      rectOf(other).left < rectOf(element).right - 1 &&
+      rectOf(element).top < rectOf(other).bottom - 1 &&
+      rectOf(other).top < rectOf(element).bottom - 1
     const isOutside = (box: Element): boolean =>
       rectOf(box).left < outer.left ||
       rectOf(box).right > outer.right ||
@@ -71,7 +71,7 @@ function findMisplacedBoxes(page: Page): Promise<string[]> {
 }
 
 describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size) => {
-  test("[PG31] [PG32] is ordered by last use; a title is edited in place and survives a reload", async () => {
+  test("[PG31] [PG32] is ordered by last use; a title is edited in place, and the new title survives a reload", async () => {
     const { page, errors } = await openPage(browser, cuecard, { size })
     const one = await beginConversation(cuecard, page, "/say one")
     const two = await beginConversation(cuecard, page, "/say two")
@@ -101,7 +101,7 @@ describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size)
     await chooseFromMenu(page, id, "Delete")
     await page.waitForSelector(".welcome", SOON)
     expect(await page.$(`[data-session="${id}"]`)).toBe(null)
-    // The server would do this 30 seconds later.
+    // Deletes the session now, which the server would do only 30 seconds later.
     const headers = { authorization: `Bearer ${await page.evaluate(tokenOfPage)}` }
     await expect
       .poll(async () => (await fetch(`${cuecard.url}/v1/sessions/${id}`, { method: "DELETE", headers })).ok)
@@ -122,7 +122,7 @@ describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size)
     await page.context().close()
   })
 
-  test("[PG34] [PG35] an exported conversation looks the same when it is imported again, live and after a reload", async () => {
+  test("[PG34] [PG35] an exported conversation looks the same after it has been imported, live and after a reload", async () => {
     const { page, errors } = await openPage(browser, cuecard, { size })
     const id = await beginConversation(cuecard, page, WEATHER)
     const shown = await transcriptOf(page)
@@ -230,7 +230,7 @@ const readFocus = (page: Page) =>
   page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? "")
 const expectFocus = (page: Page, text: string) => expect.poll(() => readFocus(page), SOON).toContain(text)
 
-test("[PG32] [PG33] [PG35] a closed dialog returns the focus to the element that opened it", async () => {
+test("[PG32] [PG33] [PG35] when a dialog is closed, the focus returns to the element that opened it", async () => {
   const { page, errors } = await openPage(browser, cuecard)
   const id = await beginConversation(cuecard, page, "/say to be kept")
   const spare = await beginConversation(cuecard, page, "/say to be deleted")
@@ -247,7 +247,7 @@ test("[PG32] [PG33] [PG35] a closed dialog returns the focus to the element that
     await page.waitForSelector("dialog", { state: "detached", ...SOON })
     await expectFocus(page, "Import a conversation")
   }
-  // Deletes a conversation that is not open. The composer keeps the focus.
+  // Deletes a conversation that is not open. The composer keeps focus.
   await page.goto(`${cuecard.url}/#/s/${id}`)
   await untilSettled(page)
   await chooseFromMenu(page, spare, "Delete")
@@ -256,7 +256,7 @@ test("[PG32] [PG33] [PG35] a closed dialog returns the focus to the element that
   await page.context().close()
 })
 
-test("[PG35] on a phone a closed dialog moves the focus to the button that opens the list", async () => {
+test("[PG35] on a phone, closing a dialog moves the focus to the button that opens the list", async () => {
   const { page } = await openPage(browser, cuecard, { size: PHONE })
   await showList(page)
   await page.click(".sidebar .import")
@@ -277,7 +277,7 @@ testInFull(
     await page.fill(".rename", "By leaving")
     await page.click(".composer textarea")
     await expect.poll(() => readTitle(page, one), SOON).toBe("By leaving")
-    // Longer than any delay after which the focus returns.
+    // Waits longer than any delay after which the focus could return.
     await page.waitForTimeout(100)
     await page.keyboard.type("and on")
     expect(await page.inputValue(".composer textarea")).toBe("and on")
@@ -322,7 +322,7 @@ testInFull(
   },
 )
 
-test("[PG37] a message to an agent links to its conversation, where question and answer form one block", async () => {
+test("[PG37] a message to an agent links to its conversation, where the question and the answer form one block", async () => {
   const { page, errors } = await openPage(browser, cuecard)
   await askQuestion(page, "Ask the researcher to compare the weather in Oslo and Lima")
   await untilSettled(page)
@@ -334,13 +334,15 @@ test("[PG37] a message to an agent links to its conversation, where question and
   await page.click("section.agent header a")
   await page.waitForSelector(".exchange article[data-agent=sent]", SOON)
   await untilSettled(page)
-  expect(await page.$$eval(".exchange", (all) => all.map((one) => one.querySelectorAll("article").length))).toEqual([2])
+  expect(
+    await page.$$eval(".exchange", (all) => all.map((element) => element.querySelectorAll("article").length)),
+  ).toEqual([2])
   expect(await page.textContent(".exchange")).toMatch(/Message from general[\s\S]*Reply to general/)
   expect(errors).toEqual([])
   await page.context().close()
 })
 
-test("[PG37] on a phone an agent's conversation shows who asked and links back", async () => {
+test("[PG37] on a phone, an agent's conversation shows who asked and links back", async () => {
   const { page, errors } = await openPage(browser, cuecard, { size: PHONE })
   await askQuestion(page, "Ask the researcher to compare the weather in Oslo and Lima")
   await untilSettled(page)
@@ -357,10 +359,10 @@ test("[PG37] on a phone an agent's conversation shows who asked and links back",
   await page.context().close()
 })
 
-test("[PG35] the session of an import that was cut off by closing the page is removed when the page opens again", async () => {
+test("[PG35] the session of an import that was interrupted by closing the page is removed when the page is opened again", async () => {
   const { page } = await openPage(browser, cuecard)
-  const listed = (one: Page) =>
-    one.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))
+  const listed = (tab: Page) =>
+    tab.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))
   const otherId = await beginConversation(cuecard, page, "/say kept")
   await expect.poll(async () => (await listed(page))[0], SOON).toBe(otherId)
   const before = await listed(page)
@@ -392,7 +394,7 @@ async function tokenOfPage(): Promise<string> {
   return (await answer.json()).token
 }
 
-/** Removes ids, which differ between two copies. */
+/** Removes ids, which differ between copies. */
 function withoutIds(shown: string): string {
   return shown.replace(/(?:id|aria-controls|data-session)="[^"]*"/g, "")
 }

@@ -1,4 +1,4 @@
-/** live-region.test.ts: what screen readers announce: the texts of the live region, in order, in a real Chromium. */
+/** live-region.test.ts: what screen readers announce: the text of the live region over time, in a real Chromium. */
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
@@ -8,7 +8,7 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "5", PROBE_TOOLS: "on" } })
 
-/** Collects the texts of the live region from now on. Returns a function that reads them. */
+/** Records the text of the live region from now on. Returns a function that returns what has been recorded. */
 async function listen(page: Page): Promise<() => Promise<string[]>> {
   await page.evaluate(() => {
     const region = document.querySelector(".visually-hidden[aria-live=polite]")
@@ -34,7 +34,7 @@ test("[PG17] tools are announced by name, a request for approval at once, each a
   await askQuestion(page, '/call probe_ask {"text":"now"}')
   await page.waitForSelector(".ask", SOON)
   await expect.poll(async () => (await heard()).at(-1), SOON).toBe("Allow Cuecard to run probe_ask?")
-  // Another tab, and this one after a reload, show the open request without announcing it again.
+  // Another tab, and this tab after a reload, show the open request without announcing it again.
   const { page: second } = await openIn(page.context(), setup.cuecard, `#/s/${sessionIn(page)}`)
   await second.waitForSelector(".ask", SOON)
   const heardInSecond = await listen(second)
@@ -42,7 +42,7 @@ test("[PG17] tools are announced by name, a request for approval at once, each a
   await page.waitForSelector(".ask", SOON)
   const heardAfterReload = await listen(page)
   await page.click(".ask .firm")
-  for (const one of [page, second]) await untilSettled(one, 2)
+  for (const tab of [page, second]) await untilSettled(tab, 2)
   for (const list of [heardInSecond, heardAfterReload]) {
     await expect.poll(async () => (await list()).length, SOON).toBe(1)
     expect(await list()).toEqual([expect.stringContaining("probe_ask")])

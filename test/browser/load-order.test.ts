@@ -1,4 +1,7 @@
-/** load-order.test.ts: what the page loads before the messages of an open conversation, in a real Chromium on the built page. */
+/**
+ * load-order.test.ts: what the page loads before the messages of an open conversation, in a real Chromium on the built
+ * page.
+ */
 
 import { readdirSync, readFileSync } from "node:fs"
 import { expect, test } from "vitest"
@@ -8,13 +11,13 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 const SOON = { timeout: 20_000 }
 const BUILT = "dist/client"
 
-/** How long the page waits at most before it loads the remaining code, in milliseconds (client/app/main.tsx). */
+/** Maximum time that the page waits before it loads the remaining code, in milliseconds (client/app/main.tsx). */
 const MAX_REST_DELAY_MS = 2_000
 
 declare global {
   /** When the first message was drawn, in milliseconds since the page was opened. */
   var firstMessageAt: number | undefined
-  /** The number of messages after each change of the document, without repetitions. */
+  /** The number of messages after each change to the document, without repetitions. */
   var messageCounts: number[]
 }
 
@@ -33,7 +36,7 @@ test("[PF9] code that an open conversation doesn't need is loaded after its mess
   const session = await importMessages(setup.cuecard, 4, (at) => `Message ${at}`)
   const context = await setup.browser.newContext()
   const page = await context.newPage()
-  // Without the longest wait, the order depends on nothing but the messages.
+  // Without the maximum wait, the order depends only on the messages.
   await page.addInitScript((longestWait) => {
     const original = globalThis.setTimeout
     const withoutWait = (callback: () => void, ms?: number): unknown =>
@@ -44,7 +47,7 @@ test("[PF9] code that an open conversation doesn't need is loaded after its mess
     }).observe(document, { childList: true, subtree: true })
   }, MAX_REST_DELAY_MS)
   const history = page.waitForResponse(/\/conversation\/recent/)
-  // The messages arrive first, and the page has time to start loading the remaining code.
+  // The messages arrive before this code, and the page has time to start loading the remaining code.
   await page.route(/\/assets\/transcript-/, async (route) => {
     await (await history).finished()
     await page.waitForSelector(".view .note.loading, .view h2", { ...SOON, state: "attached" })
@@ -62,7 +65,7 @@ test("[PF9] code that an open conversation doesn't need is loaded after its mess
   )
   await page.waitForFunction(
     (names) =>
-      performance.getEntriesByType("resource").filter(({ name }) => names.some((one) => name.endsWith(one))).length >=
+      performance.getEntriesByType("resource").filter(({ name }) => names.some((item) => name.endsWith(item))).length >=
       4,
     later,
     SOON,
@@ -71,7 +74,7 @@ test("[PF9] code that an open conversation doesn't need is loaded after its mess
     (names) =>
       performance
         .getEntriesByType("resource")
-        .filter(({ name, startTime }) => names.some((one) => name.endsWith(one)) && startTime < (firstMessageAt ?? 0))
+        .filter(({ name, startTime }) => names.some((item) => name.endsWith(item)) && startTime < (firstMessageAt ?? 0))
         .map(({ name }) => name),
     later,
   )
@@ -79,7 +82,7 @@ test("[PF9] code that an open conversation doesn't need is loaded after its mess
   await context.close()
 })
 
-test("[PF13] the newest messages are drawn first, then the others, and the view stays at the end", async () => {
+test("[PF13] the newest messages are drawn first and then the others, and the view stays at the end", async () => {
   const session = await importMessages(setup.cuecard, 24, (at) => `Message ${at}\n\nwith a second paragraph.`)
   const context = await setup.browser.newContext()
   const page = await context.newPage()

@@ -7,7 +7,7 @@ import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { everyNth } from "../support/seeded.ts"
 import { withRoutedSockets } from "../support/reused-contexts.ts"
-import { DESK, FIELD, openIn, PHONE, takeScreenshot } from "./page.ts"
+import { DESKTOP, FIELD, openIn, PHONE, takeScreenshot } from "./page.ts"
 import { canvas, createWireMessage, epochOf, sendMessages, serveFiles, text } from "./samples.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -17,13 +17,13 @@ const repeatText = (part: string): string => part.repeat(Math.ceil(MB / part.len
 
 const setup = useServerAndBrowser()
 
-/** Opens a page whose session contains these answers. */
+/** Opens a page that shows a session with these answers. */
 async function openWithAnswers(
   answers: readonly string[],
-  view: { size?: typeof DESK; theme?: "dark" | "light" } = {},
+  view: { size?: typeof DESKTOP; theme?: "dark" | "light" } = {},
 ): Promise<Page> {
   const context = await setup.browser.newContext(
-    withRoutedSockets({ viewport: view.size ?? DESK, colorScheme: view.theme ?? "light" }),
+    withRoutedSockets({ viewport: view.size ?? DESKTOP, colorScheme: view.theme ?? "light" }),
   )
   const { id } = await setup.cuecard.createSession()
   const messages = answers.map((content) => createWireMessage("assistant", [text(content)]))
@@ -43,7 +43,7 @@ const HOSTILE: readonly (readonly [string, string])[] = [
   ["numbered lists in a line", repeatText(`${"1. ".repeat(30)}a\n`)],
 ]
 
-/** A part of ordinary prose has about 5,000 elements. */
+/** Maximum number of elements in a part. A part of ordinary prose has about 5,000. */
 const MAX_PART_ELEMENTS = 20_000
 
 describe("an answer of 1 MB", () => {
@@ -51,7 +51,7 @@ describe("an answer of 1 MB", () => {
     "[PF1] [PF3] %s: the page shows one part, and the composer works meanwhile",
     async (_name, content) => {
       const page = await openWithAnswers([content])
-      // The text field works before all slices are rendered.
+      // The text field works before all slices have been rendered.
       await page.click(FIELD)
       await page.keyboard.type("still here")
       await page.waitForSelector(".show-more", SOON)
@@ -94,7 +94,7 @@ An English paragraph between them.`
 describe("right-to-left answers", () => {
   test("[MD10] lists, quotes and tables are aligned to the right, English text to the left", async () => {
     for (const [name, view] of [
-      ["desk-light", { size: DESK, theme: "light" }],
+      ["desk-light", { size: DESKTOP, theme: "light" }],
       ["phone-dark", { size: PHONE, theme: "dark" }],
     ] as const) {
       const page = await openWithAnswers([RTL], view)
@@ -103,7 +103,7 @@ describe("right-to-left answers", () => {
         const style = (selector: string) =>
           getComputedStyle(document.querySelector(`[data-transcript] ${selector}`) as Element)
         const paragraphs = [...document.querySelectorAll("[data-transcript] .prose > p")].map(
-          (one) => getComputedStyle(one).direction,
+          (element) => getComputedStyle(element).direction,
         )
         return {
           heading: style("h3").direction,
@@ -126,10 +126,10 @@ describe("right-to-left answers", () => {
   })
 })
 
-test("[CD6] a document that floods the page with 1 MB messages is replaced by a button every time", async () => {
+test("[CD6] a document that floods the page with 1 MB messages is replaced with a button every time", async () => {
   const url = "/canvas/documents/flood/index.html"
   const script = "const s='x'.repeat(1e6);(function f(){for(let i=0;i<5;i++)parent.postMessage(s,'*');setTimeout(f)})()"
-  const context = await setup.browser.newContext({ viewport: DESK })
+  const context = await setup.browser.newContext({ viewport: DESKTOP })
   await serveFiles(
     context,
     new Map([[url, { type: "text/html", body: Buffer.from(`<!doctype html><script>${script}</script>`) }]]),

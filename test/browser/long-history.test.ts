@@ -1,6 +1,6 @@
 /**
- * long-history.test.ts: a conversation of 2,000 messages in a real Chromium on the built page: scrolling to its beginning and
- * back, an answer that arrives meanwhile, and a link to a message.
+ * long-history.test.ts: a conversation of 2,000 messages in a real Chromium on the built page: scrolling to its
+ * beginning and back, an answer that arrives in the meantime, and a link to a message.
  */
 
 import type { Cuecard } from "cuecard/testing"
@@ -18,13 +18,13 @@ const MAX_ARTICLES = 300
 
 const setup = useServerAndBrowser()
 
-/** Returns the text of a question or answer. The heights differ. */
+/** Returns the text of a question or answer. The texts differ in height. */
 function textOf(at: number): string {
   if (at % 2 === 0) return `Question ${at}`
   return `Answer ${at}${"\n\nA paragraph of this answer, with a few words.".repeat((at * 7) % 9)}`
 }
 
-/** Sends a message as another client of the session does. */
+/** Sends a message in the same way as another client of the session. */
 async function sendMessage({ url, token }: Cuecard, session: string, content: string): Promise<void> {
   const address = new URL(`/v1/sessions/${session}/socket`, url.replace("http", "ws"))
   const socket = new WebSocket(address, ["cuecard.v1", `token.${token}`])
@@ -43,7 +43,7 @@ async function sendMessage({ url, token }: Cuecard, session: string, content: st
 interface Watched {
   /** The largest number of messages in the document. */
   articles: number
-  /** The largest distance by which the message being read has moved without scrolling, in pixels. */
+  /** The largest distance that the message being read has moved without scrolling, in pixels. */
   moved: number
 }
 
@@ -62,7 +62,7 @@ async function watchArticles(page: Page): Promise<void> {
 }
 
 /**
- * Scrolls close to one end of what is shown, again and again, until the text appears. After each step, the message in the
+ * Scrolls close to one end of the shown part repeatedly, until the text appears. After each step, the message in the
  * middle of the view must stay where it is while others are added and dropped.
  */
 async function scrollUntil(page: Page, edge: "top" | "end", text: string): Promise<void> {
@@ -71,17 +71,17 @@ async function scrollUntil(page: Page, edge: "top" | "end", text: string): Promi
       const view = document.querySelector(".view") as HTMLElement
       const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve))
       const deadline = performance.now() + 60_000
-      const isThere = () => [...document.querySelectorAll("article p")].some((one) => one.textContent === text)
+      const isThere = () => [...document.querySelectorAll("article p")].some((element) => element.textContent === text)
       while (!isThere()) {
         if (performance.now() > deadline) throw new Error(`${text} did not appear`)
         const first = document.querySelector("article")
         const last = [...document.querySelectorAll("article")].at(-1)
         view.scrollTop = edge === "top" ? 300 : view.scrollHeight - view.clientHeight - 300
-        // The browser lays out the messages that came into view.
+        // Gives the browser time to lay out the messages that have come into view.
         for (let frame = 0; frame < 3; frame++) await nextFrame()
         const { top, height } = view.getBoundingClientRect()
         const anchor = [...document.querySelectorAll("article")].find(
-          (one) => one.getBoundingClientRect().bottom > top + height / 2,
+          (element) => element.getBoundingClientRect().bottom > top + height / 2,
         )
         const before = anchor?.getBoundingClientRect().top ?? 0
         const isSame = () =>
@@ -114,7 +114,7 @@ testInFull(
     expect(await page.evaluate(() => document.activeElement?.className)).toBe("view")
     const firstId = await page.getAttribute("article", "data-id")
 
-    const shown = () => page.$$eval("article", (all) => all.map((one) => one.dataset["id"]).join())
+    const shown = () => page.$$eval("article", (all) => all.map((element) => element.dataset["id"]).join())
     const before = await shown()
     await sendMessage(cuecard, session, "/say A live answer")
     await page.waitForSelector(".jump:has-text('New messages')", SOON)

@@ -1,6 +1,6 @@
 /**
- * main-job.test.ts: asks for the weather, gets a card, and sees the same after a reload, in a real Chromium on the built
- * page.
+ * main-job.test.ts: the user asks about the weather, gets a card, and sees the same after a reload, in a real Chromium
+ * on the built page.
  */
 
 import { mkdirSync } from "node:fs"
@@ -10,7 +10,7 @@ import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { closeContexts, openChromium } from "../support/chromium.ts"
 import { everyNth, testInFull } from "../support/seeded.ts"
-import { askQuestion, DESK, openPage, PHONE, sessionIn, untilSettled, transcriptOf } from "./page.ts"
+import { askQuestion, DESKTOP, openPage, PHONE, sessionIn, untilSettled, transcriptOf } from "./page.ts"
 
 /** `npm run pictures` updates the documentation's screenshots. Other runs write to an ignored folder. */
 const PICTURES = fileURLToPath(
@@ -33,8 +33,8 @@ afterAll(async () => {
 })
 
 const VIEWS = [
-  ["desk-light", DESK, "light"],
-  ["desk-dark", DESK, "dark"],
+  ["desk-light", DESKTOP, "light"],
+  ["desk-dark", DESKTOP, "dark"],
   ["phone-light", PHONE, "light"],
   ["phone-dark", PHONE, "dark"],
 ] as const
@@ -43,11 +43,11 @@ describe("the main job", () => {
   test.each(everyNth(VIEWS, 4))(
     "[PG1] %s: an answer about the weather in two cities is the same after a reload",
     async (name, size, theme) => {
-      const { page, errors, strangers } = await openPage(browser, cuecard, { size, theme, hasMotion: true })
+      const { page, errors, externalUrls } = await openPage(browser, cuecard, { size, theme, hasMotion: true })
       await askQuestion(page, WEATHER)
       await untilSettled(page)
       const kinds = await page.$$eval("article[data-role=assistant] [data-segment]", (all) =>
-        all.map((one) => one.getAttribute("data-segment")),
+        all.map((element) => element.getAttribute("data-segment")),
       )
       expect(kinds.slice(0, 2)).toEqual(["thinking", "text"])
       expect(kinds.filter((kind) => kind === "tool")).toHaveLength(2)
@@ -58,7 +58,7 @@ describe("the main job", () => {
       await untilSettled(page)
       expect(await transcriptOf(page)).toBe(live)
       expect(errors).toEqual([])
-      expect(strangers).toEqual([])
+      expect(externalUrls).toEqual([])
       await page.context().close()
     },
   )
@@ -90,19 +90,19 @@ describe("the main job", () => {
       "<svg onload=alert(1)><style>*{display:none}</style>",
       "safe end",
     ].join("\n\n")
-    const { page, errors, strangers } = await openPage(browser, cuecard)
+    const { page, errors, externalUrls } = await openPage(browser, cuecard)
     await askQuestion(page, `/say ${JSON.stringify(hostile)}`)
     await untilSettled(page)
     for (const when of ["live", "after a reload"]) {
       const found = await page.evaluate(() => ({
         title: document.title,
         elements: document.querySelectorAll("[data-transcript] :is(script, img, iframe, style, object, embed)").length,
-        handlers: [...document.querySelectorAll("[data-transcript] *")].filter((one) =>
-          [...one.attributes].some(({ name }) => name.startsWith("on") || name === "style"),
+        handlers: [...document.querySelectorAll("[data-transcript] *")].filter((element) =>
+          [...element.attributes].some(({ name }) => name.startsWith("on") || name === "style"),
         ).length,
         links: [...document.querySelectorAll<HTMLAnchorElement>("[data-transcript] a")].map((link) => link.protocol),
       }))
-      // The document's title contains the conversation's title, which is the hostile text.
+      // The document title contains the conversation's title, which is the hostile text.
       expect(found.title, when).toMatch(/^(?:\/say .* · )?Cuecard$/)
       expect(found.elements, when).toBe(0)
       expect(found.handlers, when).toBe(0)
@@ -112,7 +112,7 @@ describe("the main job", () => {
       await untilSettled(page)
     }
     expect(errors).toEqual([])
-    expect(strangers).toEqual([])
+    expect(externalUrls).toEqual([])
     await page.context().close()
   })
 

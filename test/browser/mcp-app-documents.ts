@@ -1,6 +1,6 @@
-/** mcp-app-documents.ts: documents of MCP Apps for tests: an app that uses everything, and hostile apps. */
+/** mcp-app-documents.ts: documents of MCP Apps for tests: an app that uses every feature, and hostile apps. */
 
-/** The beginning of each script: functions for requests to the page and for messages about the size. */
+/** The beginning of each script: functions for requests to the page and for messages about the app's size. */
 const BRIDGE = `
   const waiting = new Map()
   const heard = []
@@ -29,7 +29,10 @@ export function createApp(body: string, script: string): string {
   return `<!doctype html><meta charset="utf-8"><title>App</title>${body}<script>${BRIDGE}${script}</script>`
 }
 
-/** An app that shows the result of its call. Its buttons open a link, send a message and call a tool of its server. */
+/**
+ * An app that shows the result of its call. Its buttons open a link, send a message, and call one of its server's
+ * tools.
+ */
 export const BOOKING_APP = `<!doctype html><meta charset="utf-8"><title>Booking</title>
 <style>
   :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
@@ -109,7 +112,7 @@ const ATTEMPTS: Readonly<Record<string, string>> = {
   "breaks out of its attribute": `document.body.insertAdjacentHTML("beforeend", "</iframe><img src=TARGET/broken>")`,
 }
 
-/** Creates documents that make one attempt each, with the name of the attempt. They send their requests to `target`. */
+/** Creates a document for each attempt, with the attempt's name. The documents send their requests to `target`. */
 export function createHostileApps(target: string): (readonly [string, string])[] {
   return Object.entries(ATTEMPTS).map(([what, script]) => {
     const attempt = script.replaceAll("TARGET", target)

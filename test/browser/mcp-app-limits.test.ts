@@ -22,7 +22,7 @@ const APP = "[data-segment=app]"
 
 let upstream: Server
 let base = ""
-/** Requests that don't belong to the MCP server. */
+/** The requests that the test's server received on paths other than that of the MCP server. */
 const received: string[] = []
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ afterAll(() => {
   upstream.close()
 })
 
-/** Gives the general agent a server with this app. */
+/** Gives the general agent an MCP server with this app. */
 async function serve(app: McpAppState, config: object = {}): Promise<void> {
   await fetch(`${base}/mcp/set/limits`, { method: "POST", body: JSON.stringify({ app }) })
   const token = await tokenFor(setup.cuecard, "root", "owner")
@@ -96,7 +96,7 @@ test.each(
   },
 )
 
-test("[MA6] the user is asked one question of an app at a time, and not again after three refusals", async () => {
+test("[MA6] the user is asked only one of an app's questions at a time, and none after three refusals", async () => {
   const html = createApp(
     "<p id=n>0</p>",
     `const ask = (n) => request("ui/open-link", { url: "https://example.com/" + n })
@@ -116,7 +116,7 @@ document.onclick = async () => { for (let n = 0; n < 5; n++) await ask(n); show(
   expect(await ask.locator("pre").textContent()).toBe("https://example.com/first")
   await ask.getByRole("button", { name: "Deny" }).click()
   await expect.poll(() => ask.count(), SOON).toBe(0)
-  // The focus is in the app again, not lost.
+  // The focus has returned to the app and isn't lost.
   await expect.poll(() => page.evaluate(() => document.activeElement?.localName), SOON).toBe("iframe")
   await app.locator("#n").click()
   for (const n of [0, 1]) {
@@ -132,7 +132,7 @@ test("[MA6] a click whose timing an app exploits has no effect, because the butt
   await serve({ html: BOOKING_APP })
   const { page } = await openPage(setup.browser, setup.cuecard)
   const app = await showApp(page)
-  // Click at the moment when the button appears, like a user who was about to click something else there.
+  // Clicks at the moment when the button appears, like a user who was about to click something else there.
   await page.evaluate((place) => {
     new MutationObserver((_changes, observer) => {
       const button = document.querySelector<HTMLElement>(`${place} .ask .firm`)
@@ -184,7 +184,7 @@ test("[MA4] an app follows the redirects of an allowed origin", async () => {
   await page.context().close()
 })
 
-test("[MA7] a user who can only read a session sees its apps, which can't call or send anything", async () => {
+test("[MA7] a user who can only read a session sees its apps, which can't call tools or send anything", async () => {
   const html = createApp(
     "<p id=got></p>",
     `const show = (text) => { document.getElementById("got").textContent += text + " " }
@@ -211,7 +211,7 @@ start().then(async () => {
   await page.context().close()
 })
 
-/** Creates an app that is written with the official package, whose code is in the document. */
+/** Creates an app that is written with the official package, whose code is included in the document. */
 function createOfficialApp(): string {
   const code = readFileSync("node_modules/@modelcontextprotocol/ext-apps/dist/src/app-with-deps.js", "utf8")
   const name = /export\{[^}]*?(\w+) as App\b/.exec(code)?.[1]
@@ -241,8 +241,8 @@ test("[MA9] an app that is written with the official package works", async () =>
   expect(await app.locator("#theme").textContent()).toBe("light")
   await page.keyboard.press("Control+Shift+l")
   await expect.poll(() => app.locator("#theme").textContent(), SOON).toBe("dark")
-  // The package reports the height of the document.
-  const height = () => page.locator(`${APP} .pane`).evaluate((one) => one.clientHeight)
+  // The package reports the document's height.
+  const height = () => page.locator(`${APP} .pane`).evaluate((element) => element.clientHeight)
   await expect.poll(height, SOON).not.toBe(240)
   expect(errors).toEqual([])
   await page.context().close()

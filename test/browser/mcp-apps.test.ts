@@ -1,6 +1,4 @@
-/**
- * mcp-apps.test.ts: apps of MCP servers in a real Chromium: what they show, what they ask the user, and hostile apps.
- */
+/** mcp-apps.test.ts: MCP Apps in a real Chromium: what they show, what they ask the user, and hostile apps. */
 
 import { mkdirSync } from "node:fs"
 import { createServer, type Server } from "node:http"
@@ -12,7 +10,7 @@ import { answerMcp, stopMcp } from "../support/upstream-mcp.ts"
 import { callApi, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
 import { ATTEMPTED_HEIGHT, BOOKING_APP, createHostileApps } from "./mcp-app-documents.ts"
-import { askQuestion, DESK_AND_PHONE, openIn, openPage, untilSettled } from "./page.ts"
+import { askQuestion, DESKTOP_AND_PHONE, openIn, openPage, untilSettled } from "./page.ts"
 import { SOON } from "./rich.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -23,7 +21,7 @@ mkdirSync(OUT, { recursive: true })
 
 let upstream: Server
 let base = ""
-/** The requests that apps must not be able to make. */
+/** Requests by apps that apps must not be able to make. */
 const externalRequests: string[] = []
 
 const api = async (method: string, path: string, body?: object) =>
@@ -81,8 +79,8 @@ test("[MA3] [MA5] an app shows the result of its call, live, after a reload and 
   await page.context().close()
 })
 
-test.each(DESK_AND_PHONE)(
-  "[MA6] a link or message of an app needs a click in the page, which shows its text, on a %s",
+test.each(DESKTOP_AND_PHONE)(
+  "[MA6] an app's link or message needs a click on the page, which shows its text, on a %s",
   async (name, size, theme) => {
     const { page, errors } = await openPage(setup.browser, setup.cuecard, { size, theme, bypassCSP: true })
     await showApp(page)
@@ -93,7 +91,7 @@ test.each(DESK_AND_PHONE)(
     expect(await findViolations(page)).toEqual([])
     await page.screenshot({ path: `${OUT}/app-link-${name}.png` })
     const link = ask.locator("a")
-    expect(await link.evaluate((one: HTMLAnchorElement) => [one.href, one.target, one.rel])).toEqual([
+    expect(await link.evaluate((element: HTMLAnchorElement) => [element.href, element.target, element.rel])).toEqual([
       "https://place.example/map?table=2",
       "_blank",
       "noopener noreferrer",
@@ -104,7 +102,7 @@ test.each(DESK_AND_PHONE)(
     await ask.waitFor(SOON)
     expect(await ask.textContent()).toContain("/say Booked.")
     expect(await page.locator("article[data-role=user]").count()).toBe(1)
-    // The buttons ignore clicks in the first half second.
+    // The buttons ignore clicks for the first half second.
     const send = ask.getByRole("button", { name: "Send" })
     await expect
       .poll(async () => {
@@ -120,7 +118,7 @@ test.each(DESK_AND_PHONE)(
   },
 )
 
-test("[MA7] an app calls a tool of its server; a tool that needs approval is called once the user has allowed it", async () => {
+test("[MA7] an app calls one of its server's tools; a tool that needs approval is called only once the user has allowed it", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   await showApp(page)
   await appIn(page).locator("#call").click(SOON)
@@ -175,7 +173,7 @@ test("[MA3] [MA4] [MA8] hostile apps reach no other server, change no page, open
   const sent = JSON.stringify(await (await fetch(`${base}/mcp/seen/apps`)).json())
   expect(sent).not.toContain("hacked")
   expect({ dialogs, opened, externalRequests }).toEqual({ dialogs: [], opened: [], externalRequests: [] })
-  // The server that apps can't reach does accept requests.
+  // Checks that the server which apps can't reach does accept requests.
   await fetch(`${base}/reached`)
   expect(externalRequests.splice(0)).toEqual(["/reached"])
   await setApp(BOOKING_APP)

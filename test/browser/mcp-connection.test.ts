@@ -10,7 +10,7 @@ import { answerMcp, stopMcp } from "../support/upstream-mcp.ts"
 import { callApi, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
 import { connectServer } from "./connect-server.ts"
-import { askQuestion, DESK, openPage, PHONE, untilSettled } from "./page.ts"
+import { askQuestion, DESKTOP, openPage, PHONE, untilSettled } from "./page.ts"
 import { SOON } from "./rich.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 import { allowSites, openSite, siteDocument, startSite } from "./widget-pages.ts"
@@ -71,7 +71,7 @@ test("[MP14] [MP12] a call that needs the user's account shows a button, which c
   await ask.waitFor(SOON)
   expect(await ask.textContent()).toContain("files needs access to your account.")
   for (const [name, size, colorScheme] of [
-    ["desk", DESK, "light"],
+    ["desktop", DESKTOP, "light"],
     ["phone", PHONE, "dark"],
   ] as const) {
     await page.setViewportSize(size)
@@ -79,7 +79,7 @@ test("[MP14] [MP12] a call that needs the user's account shows a button, which c
     expect(await findViolations(page)).toEqual([])
     await page.screenshot({ path: `${OUT}/connect-${name}.png` })
   }
-  await page.setViewportSize(DESK)
+  await page.setViewportSize(DESKTOP)
   const [opened] = await Promise.all([page.context().waitForEvent("page", SOON), ask.getByRole("button").click()])
   await allowAccess(opened)
   await expect.poll(() => ask.textContent(), SOON).toContain("You are connected to files.")
@@ -99,7 +99,7 @@ test("[MP14] [MP12] a call that needs the user's account shows a button, which c
   await page.context().close()
 })
 
-test("[MP12] the callback of a connection that wasn't started explains this in the browser's language", async () => {
+test("[MP12] the callback page of a connection that wasn't started explains the problem in the browser's language", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   await page.setExtraHTTPHeaders({ "accept-language": "ar,en;q=0.5" })
   const response = await page.goto(`${setup.cuecard.url}/auth/connections/demo/files?state=x&code=y`)
@@ -109,7 +109,7 @@ test("[MP12] the callback of a connection that wasn't started explains this in t
   await page.context().close()
 })
 
-test("[MP14] the widget says what is missing, without a button", async () => {
+test("[MP14] the widget says that the account isn't connected, but has no button", async () => {
   const site = await startSite(setup.cuecard)
   await allowSites(setup.cuecard, [site.origin])
   const { page, errors } = await openSite(setup.browser, site.serve(siteDocument(setup.cuecard)))

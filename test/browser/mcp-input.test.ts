@@ -1,6 +1,6 @@
 /**
- * mcp-input.test.ts: the form with which an MCP server asks during a call, in a real Chromium: live, after a reload, in
- * two tabs.
+ * mcp-input.test.ts: the form with which an MCP server asks the user during a call, in a real Chromium: live, after a
+ * reload, and in two tabs.
  */
 
 import { mkdirSync } from "node:fs"
@@ -13,7 +13,7 @@ import { BOOKING_FORM } from "../support/asking-mcp.ts"
 import { answerMcp, stopMcp } from "../support/upstream-mcp.ts"
 import { callApi, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
-import { askQuestion, DESK, openIn, openPage, PHONE, untilSettled } from "./page.ts"
+import { askQuestion, DESKTOP, openIn, openPage, PHONE, untilSettled } from "./page.ts"
 import { SOON } from "./rich.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -76,9 +76,9 @@ test("[MP34] the form is the same live, after a reload and in a second tab, and 
   expect(await textOf(second)).toBe(text)
   await fillIn(second)
   await formIn(second).getByRole("button", { name: "Send" }).click(SOON)
-  for (const one of [page, second]) {
-    await formIn(one).waitFor({ state: "detached", ...SOON })
-    await untilSettled(one, 1)
+  for (const tab of [page, second]) {
+    await formIn(tab).waitFor({ state: "detached", ...SOON })
+    await untilSettled(tab, 1)
   }
   await summaryIn(page).click(SOON)
   const result = await page.locator('[data-segment="tool"] .data').last().textContent(SOON)
@@ -87,7 +87,7 @@ test("[MP34] the form is the same live, after a reload and in a second tab, and 
   await page.context().close()
 })
 
-test("[MP34] a missing field is marked and gets the focus, and declining needs no values", async () => {
+test("[MP34] an empty required field is marked and focused, and declining needs no values", async () => {
   const { page, errors } = await openPage(setup.browser, setup.cuecard)
   await openForm(page)
   await fieldIn(page, "email").fill("nobody")
@@ -110,8 +110,8 @@ test("[MP34] a missing field is marked and gets the focus, and declining needs n
 test.each(
   everyNth(
     [
-      ["desk-light", DESK, "light", "en"],
-      ["desk-dark", DESK, "dark", "en"],
+      ["desk-light", DESKTOP, "light", "en"],
+      ["desk-dark", DESKTOP, "dark", "en"],
       ["phone-dark", PHONE, "dark", "en"],
       ["phone-arabic", PHONE, "light", "ar"],
     ] as const,

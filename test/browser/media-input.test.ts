@@ -1,4 +1,6 @@
-/** media-input.test.ts: media by keyboard, touch, clipboard and print, on a real server in a real Chromium. */
+/**
+ * media-input.test.ts: using media by keyboard and touch, copying and printing, on a real server in a real Chromium.
+ */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
@@ -17,7 +19,8 @@ const chooseFiles = (page: Page, ...all: readonly (readonly [name: string, buffe
     ".composer input[type=file]",
     all.map(([name, buffer]) => ({ name, buffer, mimeType: name.endsWith(".png") ? "image/png" : "text/plain" })),
   )
-const readChips = (page: Page) => page.$$eval(".chip", (all) => all.map((one) => one.getAttribute("data-state")))
+const readChips = (page: Page) =>
+  page.$$eval(".chip", (all) => all.map((element) => element.getAttribute("data-state")))
 const expectImages = (page: Page, count: number) =>
   page.waitForFunction((of) => {
     const images = [...document.querySelectorAll<HTMLImageElement>("article .frame img")]
@@ -43,7 +46,9 @@ async function untilDrawn([type, width, height]: readonly [string, number, numbe
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
 }
 
-/** Exif data of a photo taken with a rotated camera, to be inserted after the first two bytes of a JPEG. */
+/**
+ * The Exif data of a photo that was taken with a rotated camera, to be inserted after the first two bytes of a JPEG.
+ */
 const SIDEWAYS = Buffer.from("ffe100224578696600004d4d002a000000080001011200030000000100060000ffff0000", "hex")
 
 describe("an image in its message", () => {
@@ -70,7 +75,7 @@ describe("an image in its message", () => {
       })
       await page.click("button[type=submit]")
       await untilSettled(page, at + 1)
-      // The code of the box is loaded on the first image.
+      // The code that draws the box is loaded for the first image.
       await page.locator(".frame").nth(at).waitFor()
       const box = () => page.locator(".frame").last().boundingBox()
       const before = await box()
@@ -135,7 +140,7 @@ describe("an open image", () => {
 })
 
 describe("copying and printing", () => {
-  test("[PG44] a copied selection names media, and contains no signed URL and no collapsed text", async () => {
+  test("[PG44] a copied selection names media, and contains no signed URLs and no collapsed text", async () => {
     const { page, errors } = await openPage(setup.browser, setup.cuecard)
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
     for (const [at, prompt] of ["paint a sunset", "say hello world", "make a clock canvas"].entries()) {
@@ -165,7 +170,8 @@ describe("copying and printing", () => {
   })
 
   test("[PG44] a printed page contains the whole conversation and nothing else, dark on light", async () => {
-    // With reduced motion, colours change within a millisecond instead of at once.
+    // With motion enabled, because colours change at once only then; with reduced motion, they change within a
+    // millisecond.
     const { page } = await openPage(setup.browser, setup.cuecard, { theme: "dark", hasMotion: true })
     for (let at = 0; at < 4; at++) {
       await askQuestion(page, `/say ${JSON.stringify(`${"A line of words.\n\n".repeat(20)}Answer ${at}.`)}`)
@@ -182,7 +188,7 @@ describe("copying and printing", () => {
       }
     })
     expect(paper).toEqual({ around: [false, false, false], isWhole: true, ink: "rgb(23, 23, 31)" })
-    // The printout has as many pages as the conversation needs.
+    // Checks that the printout has as many pages as the conversation needs.
     const sheets = (await page.pdf({ format: "A5" })).toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g) ?? []
     expect(sheets.length).toBeGreaterThan(2)
     await page.context().close()
@@ -211,7 +217,10 @@ describe("attachments and replies by keyboard", () => {
     })
     await chooseFiles(page, ["notes.txt", Buffer.from("words")], ["a\u202egnp.txt", Buffer.from("more")])
     await expect.poll(() => readChips(page), SOON).toEqual(["failed", "done"])
-    expect(await page.$$eval(".chip b", (all) => all.map((one) => one.textContent))).toEqual(["notes.txt", "agnp.txt"])
+    expect(await page.$$eval(".chip b", (all) => all.map((element) => element.textContent))).toEqual([
+      "notes.txt",
+      "agnp.txt",
+    ])
     isDown = false
     await page.focus("[aria-label='Try again: notes.txt']")
     await page.keyboard.press("Enter")
@@ -230,7 +239,7 @@ describe("attachments and replies by keyboard", () => {
     await askQuestion(page, "/say Hello.")
     await untilSettled(page)
     const other = await openIn(context, setup.cuecard, `#/s/${sessionIn(page)}`)
-    // The browser's error for a broken connection.
+    // Simulates the browser's error for a broken connection.
     await page.route("**/assets?name=*", (route) => route.abort("internetdisconnected"), { times: 1 })
     await chooseFiles(page, ["bay.png", bytesOf("/media/landscape")])
     await expect.poll(() => readChips(page), SOON).toEqual(["failed"])
@@ -263,7 +272,7 @@ describe("attachments and replies by keyboard", () => {
     await page.click(".quote")
     await page.waitForSelector("article[data-marked]")
     await expect.poll(() => page.locator("text=First line.").last().isVisible(), SOON).toBe(true)
-    const top = await page.$eval("article[data-marked]", (one) => one.getBoundingClientRect().top)
+    const top = await page.$eval("article[data-marked]", (element) => element.getBoundingClientRect().top)
     expect(top).toBeGreaterThanOrEqual(0)
     expect(top).toBeLessThan(120)
     await page.context().close()

@@ -5,7 +5,7 @@ import type { PageSettings } from "../../shared/protocol/http-body.ts"
 import { faultToWire } from "../../shared/fault.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { withRoutedSockets } from "../support/reused-contexts.ts"
-import { DESK, openIn } from "./page.ts"
+import { DESKTOP, openIn } from "./page.ts"
 import { epochOf, createWireMessage, sendMessages, serveFiles, text } from "./samples.ts"
 import type { BrowserSetup } from "./server-and-browser.ts"
 
@@ -17,24 +17,24 @@ export const FAR = "https://pictures.example.com/harbour.png"
 export const PLAN = "/canvas/documents/plan/index.html"
 
 interface Scene {
-  readonly size?: typeof DESK
+  readonly size?: typeof DESKTOP
   readonly theme?: "light" | "dark"
   readonly settings?: PageSettings
 }
 
-/** Opens a page that shows these messages, and serves the files of this test. */
+/** Opens a page that shows these messages, and serves this test's files. */
 export async function openWithMessages(
   setup: BrowserSetup,
   messages: readonly WireMessage[],
-  { size = DESK, theme = "light", settings }: Scene = {},
+  { size = DESKTOP, theme = "light", settings }: Scene = {},
 ) {
   const context = await setup.browser.newContext(withRoutedSockets({ viewport: size, colorScheme: theme }))
   const served = await serveFiles(context, setup.files, settings)
   const { id } = await setup.cuecard.createSession()
   const wire = await sendMessages(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), messages)
-  const { page, errors, strangers } = await openIn(context, setup.cuecard, `#/s/${id}`)
+  const { page, errors, externalUrls } = await openIn(context, setup.cuecard, `#/s/${id}`)
   if (messages.length > 0) await page.waitForSelector("article >> nth=-1")
-  return { context, page, errors, strangers, wire, ...served }
+  return { context, page, errors, externalUrls, wire, ...served }
 }
 
 export const createMessages = (...segments: WireMessage["segments"]) => [
@@ -47,7 +47,7 @@ export const isShown = (page: Page, selector = ".frame img") =>
     return image?.complete === true && image.naturalWidth > 0
   }, selector)
 
-/** Holds uploads back until the returned function is called. */
+/** Holds back uploads until the returned function is called. */
 export async function holdUploads(context: BrowserContext): Promise<() => void> {
   let resumeUploads = (): void => {}
   const held = new Promise<void>((done) => {

@@ -1,4 +1,6 @@
-/** media-screenshots.test.ts: screenshots of each kind of media segment, for the documentation, with checks. */
+/**
+ * media-screenshots.test.ts: takes screenshots of each kind of media segment for the documentation, and checks them.
+ */
 
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -21,7 +23,7 @@ beforeAll(() => {
   mkdirSync(PICTURES, { recursive: true })
 })
 
-/** One screenshot of each kind of segment in both themes, for the documentation. */
+/** Takes one screenshot of each kind of segment in both themes. */
 describe("screenshots for the documentation", () => {
   /** For each kind: its name, the answer's segments, and a check that they are rendered. */
   const KINDS: readonly (readonly [string, () => WireMessage["segments"], (page: Page, theme: string) => unknown])[] = [
@@ -76,17 +78,19 @@ describe("screenshots for the documentation", () => {
   ]
 
   const segmentsIn = (page: Page) =>
-    page.$$eval("[data-role=assistant] [data-segment]", (all) => all.map((one) => one.getAttribute("data-segment")))
+    page.$$eval("[data-role=assistant] [data-segment]", (all) =>
+      all.map((element) => element.getAttribute("data-segment")),
+    )
 
   testInFull.each(THEMES)("[PG39] [PG41] every kind of media segment is drawn, %s", async (theme) => {
     for (const [name, segments, expectDrawn] of KINDS) {
       const messages = [createWireMessage("user", [text("And?")]), createWireMessage("assistant", segments())]
       const size = { width: 720, height: 640 }
-      const { page, context, errors, strangers } = await openWithMessages(setup, messages, { theme, size })
+      const { page, context, errors, externalUrls } = await openWithMessages(setup, messages, { theme, size })
       await expect.poll(() => segmentsIn(page), SOON).toEqual(segments().map(({ type }) => type))
       await expectDrawn(page, theme)
       await takeScreenshot(page, "article[data-role=assistant]", `${PICTURES}${name}-${theme}.png`)
-      expect([errors, strangers], name).toEqual([[], []])
+      expect([errors, externalUrls], name).toEqual([[], []])
       await context.close()
     }
   })
@@ -111,7 +115,7 @@ describe("screenshots for the documentation", () => {
         [{ width: 720, height: 620 }, ""],
         [PHONE, "phone-"],
       ] as const) {
-        const { page, context, errors, strangers } = await openWithMessages(setup, [signRequests, reply], {
+        const { page, context, errors, externalUrls } = await openWithMessages(setup, [signRequests, reply], {
           theme,
           size,
         })
@@ -129,11 +133,13 @@ describe("screenshots for the documentation", () => {
           await takeScreenshot(page, "#app", `${PICTURES}lightbox-${theme}.png`)
         }
         expect(await page.textContent(".quoted .what")).toContain("The first one: the light falls")
-        const states = await page.$$eval(".chip[data-state]", (all) => all.map((one) => one.getAttribute("data-state")))
+        const states = await page.$$eval(".chip[data-state]", (all) =>
+          all.map((element) => element.getAttribute("data-state")),
+        )
         expect(states).toEqual(["sending", "failed"])
-        // The refused upload is the only error that the console shows.
+        // The refused upload may be the only error in the console.
         expect(errors.filter((error) => !error.includes("415"))).toEqual([])
-        expect(strangers).toEqual([])
+        expect(externalUrls).toEqual([])
         resumeUploads()
         await context.close()
       }

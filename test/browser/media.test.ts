@@ -23,7 +23,7 @@ const topOf = (page: Page, content: string) =>
   page.locator(`[data-segment=text] >> text=${content}`).evaluate((element) => element.getBoundingClientRect().top)
 
 describe("images", () => {
-  test("[PG38] [PG39] [PG57] a stored image loads without a click, shifts no layout, and opens; Escape returns to it", async () => {
+  test("[PG38] [PG39] [PG57] a stored image loads without a click, causes no layout shift, and opens; Escape returns to it", async () => {
     const messages = createMessages(
       text("Before"),
       media("image", "/media/landscape", "The bay"),
@@ -43,7 +43,7 @@ describe("images", () => {
     await page.keyboard.press("Escape")
     await page.waitForSelector(".lightbox", { state: "detached" })
     expect(await page.evaluate(() => document.activeElement?.getAttribute("data-url"))).toBe("/media/landscape")
-    // A click next to the image closes the viewer too.
+    // A click next to the image closes the viewer, too.
     await page.click(".frame >> nth=0")
     await page.mouse.click(20, 500)
     await page.waitForSelector(".lightbox", { state: "detached" })
@@ -51,12 +51,12 @@ describe("images", () => {
     await context.close()
   })
 
-  test("[PG40] [PG63] an external image waits for a click and loads through the server; a refused one shows why", async () => {
+  test("[PG40] [PG63] an external image waits for a click and loads through the server; a refused image shows the reason", async () => {
     const messages = createMessages(
       text(`Far: ![the harbour](${FAR}) and ![no](https://example.net/none.png)`),
       media("image", FAR, "harbour.png"),
     )
-    const { page, context, strangers, fetched } = await openWithMessages(setup, messages)
+    const { page, context, externalUrls, fetched } = await openWithMessages(setup, messages)
     await page.waitForSelector(".gate")
     expect(await page.$$(".frame")).toEqual([])
     expect(fetched).toEqual([])
@@ -68,13 +68,13 @@ describe("images", () => {
       .poll(() => page.textContent(".gate[data-state=failed] small"), SOON)
       .toBe("The other server does not give it.")
     expect(await page.getAttribute(".gate a", "href")).toBe("https://example.net/none.png")
-    expect(strangers).toEqual([])
+    expect(externalUrls).toEqual([])
     await context.close()
   })
 
   test("[PG40] an image from a host that the tenant allows loads without a click", async () => {
     const settings = { media_hosts: ["pictures.example.com"], embed_origins: [] }
-    const { page, context, fetched, strangers } = await openWithMessages(
+    const { page, context, fetched, externalUrls } = await openWithMessages(
       setup,
       createMessages(media("image", FAR, "harbour.png")),
       {
@@ -83,7 +83,7 @@ describe("images", () => {
     )
     await isShown(page)
     expect(fetched).toEqual([FAR])
-    expect(strangers).toEqual([])
+    expect(externalUrls).toEqual([])
     await context.close()
   })
 })
@@ -123,7 +123,7 @@ describe("audio and video", () => {
     await context.close()
   })
 
-  test("[PG39] [PG60] a video shows its first frame and does not start to play", async () => {
+  test("[PG39] [PG60] a video shows its first frame and doesn't start playing", async () => {
     const { page, context, errors } = await openWithMessages(
       setup,
       createMessages(media("video", "/media/film", "film.webm")),
@@ -150,7 +150,7 @@ describe("audio and video", () => {
 })
 
 describe("documents", () => {
-  test("[PG41] [PG65] a document loads once while text streams in beside it, and is sent the theme", async () => {
+  test("[PG41] [PG65] a document loads only once while text streams in beside it, and receives the theme", async () => {
     const answer = createWireMessage("assistant", [canvas(PLAN, "Plan of the visit", 200), text("So")], {
       status: "running",
     })
@@ -205,14 +205,14 @@ describe("replies", () => {
 })
 
 describe("attachments", () => {
-  test("[PG42] [PG67] [PG70] dropped files show their progress or refusal and can be removed; the message waits for them and contains their ids", async () => {
+  test("[PG42] [PG67] [PG70] dropped files show their progress or refusal and can be removed; the message waits for the files and contains their ids", async () => {
     const { page, context, wire } = await openWithMessages(setup, [])
     const resumeUploads = await holdUploads(context)
-    // The code that handles dropped files is loaded after the first view.
+    // The code that handles dropped files is loaded after the initial render.
     await page.waitForLoadState("networkidle")
     await dropFiles(page, "main", ["chart.png", "no.exe", "notes.txt"])
     await expect
-      .poll(() => page.$$eval(".chip", (all) => all.map((one) => one.getAttribute("data-state"))), SOON)
+      .poll(() => page.$$eval(".chip", (all) => all.map((element) => element.getAttribute("data-state"))), SOON)
       .toEqual(["sending", "failed", "sending"])
     expect(await page.textContent(".chip [role=alert]")).toBe(REFUSED.text)
     await page.fill(FIELD, "see these")
@@ -226,7 +226,7 @@ describe("attachments", () => {
       .toMatchObject({ content: "see these", attachments: ["chart", "notes"] })
     expect(
       await page.$$eval("article[data-status=sending] [data-segment=media]", (all) =>
-        all.map((one) => one.getAttribute("data-kind")),
+        all.map((element) => element.getAttribute("data-kind")),
       ),
     ).toEqual(["image", "file"])
     await context.close()
@@ -234,7 +234,7 @@ describe("attachments", () => {
 
   test("[PG42] [PG35] a file dropped on the list is imported, not attached", async () => {
     const { page, context } = await openWithMessages(setup, [])
-    // The import button is loaded after the first view.
+    // The import button is loaded after the initial render.
     await page.waitForSelector(".sidebar button.import")
     await dropFiles(page, ".sidebar", ["old.jsonl"])
     await page.waitForSelector("dialog.box")
@@ -246,7 +246,7 @@ describe("attachments", () => {
     ["conversation", "main", "attachment-chips", ".chip"],
     ["list", ".sidebar", "session-actions", "dialog.box"],
   ])(
-    "[PG87] a file that is dropped on the %s before its code has loaded waits for it",
+    "[PG87] a file that is dropped on the %s before the necessary code has loaded waits for that code",
     async (_, over, chunk, shown) => {
       const context = await setup.browser.newContext()
       let release = (): void => {}
@@ -276,7 +276,7 @@ describe("attachments", () => {
     },
   )
 
-  test("[PG42] the file picker accepts several files, and the same file again", async () => {
+  test("[PG42] the file picker accepts several files, and the same file twice", async () => {
     const { page, context } = await openWithMessages(setup, [])
     const resumeUploads = await holdUploads(context)
     resumeUploads()
@@ -285,7 +285,7 @@ describe("attachments", () => {
     await page.setInputFiles(".composer input[type=file]", [file, { ...file, name: "more.txt" }])
     await page.setInputFiles(".composer input[type=file]", [file])
     await expect
-      .poll(() => page.$$eval(".chip[data-state=done] b", (all) => all.map((one) => one.textContent)), SOON)
+      .poll(() => page.$$eval(".chip[data-state=done] b", (all) => all.map((element) => element.textContent)), SOON)
       .toEqual(["notes.txt", "more.txt", "notes.txt"])
     await context.close()
   })

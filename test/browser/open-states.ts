@@ -1,4 +1,4 @@
-/** open-states.ts: the steps that lead to the states in page-states.ts. No step depends on the language of the page. */
+/** open-states.ts: the steps that lead to the states in page-states.ts. No step depends on the page's language. */
 
 import type { Cuecard } from "cuecard/testing"
 import type { Browser, BrowserContext, Page } from "playwright-core"
@@ -14,7 +14,7 @@ export interface StateView {
   readonly width: number
   readonly direction: "ltr" | "rtl"
   readonly theme: "light" | "dark"
-  /** By default, Arabic if the page runs from right to left, and English otherwise. */
+  /** The language. By default, Arabic if the page runs from right to left, and English otherwise. */
   readonly language?: string
 }
 
@@ -30,11 +30,11 @@ export interface Stage {
   readonly view: StateView
 }
 
-/** Widths up to this one have a drawer, in CSS pixels (narrow-screen.css). */
+/** Windows up to this width have a drawer, in CSS pixels (narrow-screen.css). */
 const NARROW_PX = 800
-/** Only this width is a phone's. 640 and 320 pixels are a desktop at 200 and 400 %, which has a mouse. */
+/** The width of a phone. The widths 640 and 320 are those of a desktop at 200 and 400 %, which has a mouse. */
 export const PHONE_PX = 390
-/** The heights of windows by their width, in CSS pixels. By default 900. */
+/** The heights of windows by width, in CSS pixels. The default is 900. */
 const HEIGHTS_PX: Readonly<Record<number, number>> = { [PHONE_PX]: 844, 640: 512, 320: 256 }
 
 export const isNarrow = ({ view }: Stage): boolean => view.width <= NARROW_PX
@@ -58,8 +58,8 @@ export async function openContext({ browser, view }: Stage): Promise<BrowserCont
 }
 
 /**
- * Opens a path of the chat page and waits until it is in its language. `user` is a member; by default, the server's
- * user.
+ * Opens a path of the chat page and waits until the page is shown in its language. `user` is a member; by default, the
+ * page is opened as the server's user.
  */
 export async function openPage(stage: Stage, at = "", user?: string): Promise<Page> {
   const context = await openContext(stage)
@@ -115,7 +115,7 @@ export async function openDialogOfRow(stage: Stage, findCommand: (page: Page) =>
 export const findEllipsis =
   (nth: number) =>
   async (page: Page): Promise<number> => {
-    const labels = await page.$$eval(".menu [role=menuitem]", (all) => all.map((one) => one.textContent ?? ""))
+    const labels = await page.$$eval(".menu [role=menuitem]", (all) => all.map((element) => element.textContent ?? ""))
     return labels.flatMap((label, at) => (label.includes("…") ? [at] : []))[nth] ?? 0
   }
 

@@ -1,9 +1,11 @@
-/** organizing.test.ts: pins, folders, the archive, undo, unread marks and the selection, in a real Chromium. */
+/**
+ * organizing.test.ts: pins, folders, the archive, undo, unread marks and selecting conversations, in a real Chromium.
+ */
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { findViolations } from "./axe-violations.ts"
-import { askQuestion, DESK, openIn, openPage, PHONE, sessionIn, untilSettled } from "./page.ts"
+import { askQuestion, DESKTOP, openIn, openPage, PHONE, sessionIn, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -23,7 +25,7 @@ async function chooseFromMenu(page: Page, id: string, item: string): Promise<voi
   await page.click(`[role=menuitem]:text-is("${item}")`)
 }
 
-const readHeadings = (page: Page) => page.$$eval(".sidebar nav h2", (all) => all.map((one) => one.textContent))
+const readHeadings = (page: Page) => page.$$eval(".sidebar nav h2", (all) => all.map((element) => element.textContent))
 const isListed = async (page: Page, id: string) => (await page.$(`.sidebar [data-session="${id}"]`)) !== null
 
 /** Takes a screenshot if PICTURES names a folder. */
@@ -32,7 +34,7 @@ async function takePicture(page: Page, name: string): Promise<void> {
   if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` })
 }
 
-/** Deletes the only folder. */
+/** Deletes the folder, of which there is only one. */
 async function deleteFolder(page: Page): Promise<void> {
   await page.hover(".folder h2")
   await page.click(".folder h2 .more")
@@ -41,7 +43,7 @@ async function deleteFolder(page: Page): Promise<void> {
 }
 
 test("[KB5] the arrow keys follow the list as it is shown: pinned conversations first, and none in a collapsed folder", async () => {
-  const { page, errors } = await openPage(setup.browser, setup.cuecard, { size: DESK })
+  const { page, errors } = await openPage(setup.browser, setup.cuecard, { size: DESKTOP })
   const pinned = await beginConversation(page, "/say pinned")
   const filed = await beginConversation(page, "/say filed")
   const newest = await beginConversation(page, "/say newest")
@@ -69,7 +71,7 @@ test("[KB5] the arrow keys follow the list as it is shown: pinned conversations 
 })
 
 test("[LB20] [LB21] [LB23] [LB24] pins and folders survive a reload and reach another tab at once", async () => {
-  const { page, errors } = await openPage(setup.browser, setup.cuecard, { size: DESK, bypassCSP: true })
+  const { page, errors } = await openPage(setup.browser, setup.cuecard, { size: DESKTOP, bypassCSP: true })
   const one = await beginConversation(page, "/say one")
   const two = await beginConversation(page, "/say two")
   const three = await beginConversation(page, "/say three")
@@ -127,7 +129,7 @@ test("[LB22] deleting and archiving can be undone, and a conversation can be res
   await page.context().close()
 })
 
-test("[LB25] a conversation whose answer ends while it isn't open is marked until it is opened", async () => {
+test("[LB25] a conversation that isn't open when its answer ends is marked as unread until it is opened", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   const id = await beginConversation(page, "/say first")
   await page.goto(`${setup.cuecard.url}/#/`)
@@ -193,7 +195,7 @@ test("[LB23] [LB25] in Arabic on a phone, the drawer has the same folders and bu
   await page.context().close()
 })
 
-test("[LB27] a temporary conversation is marked, is in no list, and is still marked after a reload", async () => {
+test("[LB27] a temporary conversation has a note, isn't in any list, and still has the note after a reload", async () => {
   const { page, errors } = await openPage(setup.browser, setup.cuecard, { size: PHONE, bypassCSP: true })
   await page.click(".temporary-switch button")
   await page.waitForSelector(".temporary-note", SOON)
@@ -233,7 +235,7 @@ test("[LB27] a temporary conversation is marked, is in no list, and is still mar
   await page.context().close()
 })
 
-test("[LB22] an open archived conversation has its title and its commands, also after a reload", async () => {
+test("[LB22] an open archived conversation has its title and its commands, even after a reload", async () => {
   const { page, errors } = await openPage(setup.browser, setup.cuecard, { bypassCSP: true })
   const id = await beginConversation(page, "/say kept for later")
   const title = await page.textContent(".topbar .title")
@@ -270,7 +272,7 @@ test("[LB29] the sidebar of a wide window can be hidden, stays hidden after a re
   await page.reload()
   await untilSettled(page)
   expect(await page.locator(".sidebar").isVisible()).toBe(false)
-  // A new conversation has no title, but its header has the buttons.
+  // A new conversation has no title, but its header contains the buttons.
   await page.click(".topbar a[href='#/']")
   await page.waitForSelector(".welcome", SOON)
   await takePicture(page, "sidebar-hidden-new")
@@ -279,7 +281,7 @@ test("[LB29] the sidebar of a wide window can be hidden, stays hidden after a re
   expect(await page.locator(".backdrop").count()).toBe(0)
   await page.keyboard.press("Control+b")
   await page.waitForSelector(".sidebar", { state: "hidden", ...SOON })
-  // The list of a narrow window is a drawer as before.
+  // In a narrow window, the list is still a drawer.
   await page.setViewportSize(PHONE)
   await page.click(".drawer-button")
   await page.waitForSelector(".sidebar[data-open]", SOON)

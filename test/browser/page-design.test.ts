@@ -1,12 +1,12 @@
 /**
- * page-design.test.ts: the design of the page in a real Chromium: the welcome screen, the header and its menu, cards, buttons
- * on touch screens, and the settings page.
+ * page-design.test.ts: the page's design in a real Chromium: the welcome screen, the header and its menu, cards,
+ * buttons on touch screens, and the settings page.
  */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { everyNth } from "../support/seeded.ts"
-import { askQuestion, DESK, FIELD, openIn, openPage, PHONE, untilSettled, untilStill } from "./page.ts"
+import { askQuestion, DESKTOP, FIELD, openIn, openPage, PHONE, untilSettled, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -23,13 +23,13 @@ describe("a new conversation", () => {
   test.each(
     everyNth(
       [
-        ["desk", DESK],
+        ["desktop", DESKTOP],
         ["phone", PHONE],
         ["narrow", { width: 320, height: 568 }],
       ] as const,
       3,
     ),
-  )("[VD3] on a %s has the composer below the heading, and the examples below that", async (_, size) => {
+  )("[VD3] on a %s has the composer below the heading, and the examples below the composer", async (_, size) => {
     const { page } = await openPage(setup.browser, setup.cuecard, { size })
     const [heading, composer, examples] = [
       await boxOf(page, ".welcome h2"),
@@ -83,7 +83,7 @@ test("[CA9] text that repeats its card takes up no space, except in print", asyn
   await page.context().close()
 })
 
-test("[VD9] cards without text between them are side by side on a desktop, and one below the other on a phone", async () => {
+test("[VD9] cards without text between them are next to each other on a desktop, and one below the other on a phone", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   const calls = ["London", "Tokyo"].map((location) => ({
     type: "tool_call",
@@ -94,7 +94,7 @@ test("[VD9] cards without text between them are side by side on a desktop, and o
   await askQuestion(page, `/script ${JSON.stringify([calls, [{ type: "text_delta", delta }]])}`)
   await untilSettled(page)
   await untilStill(page)
-  const boxesOf = () => page.$$eval(".card", (all) => all.map((one) => one.getBoundingClientRect().toJSON()))
+  const boxesOf = () => page.$$eval(".card", (all) => all.map((element) => element.getBoundingClientRect().toJSON()))
   const [left, right] = await boxesOf()
   expect(right.top).toBe(left.top)
   expect(right.left).toBeGreaterThan(left.right)
@@ -107,7 +107,7 @@ test("[VD9] cards without text between them are side by side on a desktop, and o
   await page.context().close()
 })
 
-test("[VD5] [AX11] on a touch screen, only the last answer shows its buttons, and those of a tapped message cover no text", async () => {
+test("[VD5] [AX11] on a touch screen, only the last answer shows its buttons, and a tapped message's buttons cover no text", async () => {
   const context = await setup.browser.newContext({
     viewport: PHONE,
     hasTouch: true,
@@ -120,23 +120,25 @@ test("[VD5] [AX11] on a touch screen, only the last answer shows its buttons, an
   await askQuestion(page, "/say two")
   await untilSettled(page, 2)
   await untilStill(page)
-  const opacities = await page.$$eval("article > .acts", (all) => all.map((one) => getComputedStyle(one).opacity))
+  const opacities = await page.$$eval("article > .acts", (all) =>
+    all.map((element) => getComputedStyle(element).opacity),
+  )
   expect(opacities).toEqual(["0", "0", "0", "1"])
-  // A tap shows the buttons of an earlier message. They cover none of the texts around them, and nothing moves.
-  const topsOf = () => page.$$eval("article", (all) => all.map((one) => one.getBoundingClientRect().top))
+  // A tap shows the buttons of an earlier message. The buttons cover none of the text around them, and nothing moves.
+  const topsOf = () => page.$$eval("article", (all) => all.map((element) => element.getBoundingClientRect().top))
   const before = await topsOf()
   for (const nth of [0, 1, 2]) {
-    // The space below the text: the tap must not press a button that it makes visible.
+    // Taps the space below the text, because the tap must not press a button that it makes visible.
     const { height = 0 } = (await page.locator("article").nth(nth).boundingBox()) ?? {}
     await page
       .locator("article")
       .nth(nth)
       .tap({ position: { x: 100, y: height - 20 } })
     const acts = page.locator("article").nth(nth).locator(".acts")
-    await expect.poll(() => acts.evaluate((one) => getComputedStyle(one).opacity)).toBe("1")
+    await expect.poll(() => acts.evaluate((act) => getComputedStyle(act).opacity)).toBe("1")
     const bar = await acts.boundingBox()
     const texts = await page.$$eval("article > [data-segment]", (all) =>
-      all.map((one) => one.getBoundingClientRect().toJSON() as DOMRect),
+      all.map((element) => element.getBoundingClientRect().toJSON() as DOMRect),
     )
     const covered = texts.filter(({ top, bottom }) => bar !== null && top < bar.y + bar.height && bottom > bar.y)
     expect(covered, `message ${nth}`).toEqual([])

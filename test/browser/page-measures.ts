@@ -9,79 +9,93 @@ import type { Page } from "playwright-core"
 export const MIN_TARGET_PX = 24
 export const MIN_TOUCH_PX = 44
 
-/** Returns the controls whose width or height is less than `least`, except links and buttons in a line of text. */
+/**
+ * Returns the controls whose width or height is less than `least`, except for links and buttons within a line of text.
+ */
 export function findSmallTargets(page: Page, least: number): Promise<string[]> {
   return page.evaluate((min) => {
     const controls =
       'button, a[href], summary, select, textarea, input:not([type=file]), [role="option"], [role="slider"]'
-    const isShown = (one: Element): boolean =>
-      one.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && one.closest("[inert]") === null
-    /** A check box is as large as its label, and a field that is only for screen readers has no size. */
-    const boxOf = (one: Element): DOMRect =>
-      (one.matches("[type=checkbox], [type=radio]") && one instanceof HTMLInputElement
-        ? (one.labels?.[0] ?? one)
-        : one
+    const isShown = (element: Element): boolean =>
+      element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) &&
+      element.closest("[inert]") === null
+    /**
+     * Returns the box that counts as the control's target. A check box is as large as its label, and a field that is
+     * only for screen readers has no size.
+     */
+    const boxOf = (element: Element): DOMRect =>
+      (element.matches("[type=checkbox], [type=radio]") && element instanceof HTMLInputElement
+        ? (element.labels?.[0] ?? element)
+        : element
       ).getBoundingClientRect()
-    const isInText = (one: Element): boolean =>
-      getComputedStyle(one).display === "inline" || one.closest(".footnote-ref, .footnotes") !== null
-    const describe = (one: Element, { width, height }: DOMRect): string =>
-      `${one.localName}.${one.className} "${(one.getAttribute("aria-label") ?? one.textContent ?? "").slice(0, 30)}" ${Math.round(width * 10) / 10} × ${Math.round(height * 10) / 10}`
+    const isInText = (element: Element): boolean =>
+      getComputedStyle(element).display === "inline" || element.closest(".footnote-ref, .footnotes") !== null
+    const describe = (element: Element, { width, height }: DOMRect): string =>
+      `${element.localName}.${element.className} "${(element.getAttribute("aria-label") ?? element.textContent ?? "").slice(0, 30)}" ${Math.round(width * 10) / 10} × ${Math.round(height * 10) / 10}`
     const findIn = (root: Document | ShadowRoot): string[] =>
-      [...root.querySelectorAll("*")].flatMap((one) => {
-        const inside = one.shadowRoot === null ? [] : findIn(one.shadowRoot)
+      [...root.querySelectorAll("*")].flatMap((element) => {
+        const inside = element.shadowRoot === null ? [] : findIn(element.shadowRoot)
         // The check boxes of a task list aren't interactive.
-        if (!one.matches(controls) || one.matches(":disabled") || !isShown(one) || isInText(one)) return inside
-        const box = boxOf(one)
+        if (!element.matches(controls) || element.matches(":disabled") || !isShown(element) || isInText(element))
+          return inside
+        const box = boxOf(element)
         const isForReadersOnly = box.width <= 1 || box.right <= 0 || box.bottom <= 0
         return isForReadersOnly || (box.width >= min - 0.1 && box.height >= min - 0.1)
           ? inside
-          : [...inside, describe(one, box)]
+          : [...inside, describe(element, box)]
       })
     return findIn(document)
   }, least)
 }
 
 /**
- * Returns the controls that can't be scrolled, as the keyboard does it, to a position where nothing covers their
- * middle.
+ * Returns the controls that can't be scrolled into view, as keyboard focus does, so that nothing covers their centre.
  */
 export function findCoveredControls(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
     const controls = 'button, a[href], summary, select, textarea, input, [tabindex="0"]'
-    const isShown = (one: Element): boolean =>
-      one.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && one.closest("[inert]") === null
-    const findCover = (one: Element, root: Document | ShadowRoot): string | null => {
-      one.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" })
-      // A wrapped link has several boxes; this is the first.
-      const box = one.getClientRects()[0]
+    const isShown = (element: Element): boolean =>
+      element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) &&
+      element.closest("[inert]") === null
+    const findCover = (element: Element, root: Document | ShadowRoot): string | null => {
+      element.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" })
+      // A wrapped link has several boxes, of which this is the first.
+      const box = element.getClientRects()[0]
       if (box === undefined || box.width <= 1 || box.height <= 1) return null
       const [x, y] = [(box.left + box.right) / 2, (Math.max(0, box.top) + Math.min(innerHeight, box.bottom)) / 2]
       if (x < 0 || y < 0 || x > innerWidth || y > innerHeight) return "the edge of the window"
       const top = root.elementFromPoint(x, y)
-      const isOwn = top === null || one.contains(top) || top.closest("label")?.contains(one) === true
+      const isOwn = top === null || element.contains(top) || top.closest("label")?.contains(element) === true
       return isOwn ? null : top.outerHTML.slice(0, 80)
     }
     const nextFrame = (): Promise<void> => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
-    /** The button that leads to the end disappears in the frame after the end is reached. */
-    const findLastingCover = async (one: Element, root: Document | ShadowRoot): Promise<string | null> => {
+    /**
+     * Returns what still covers the control after a frame. The button that leads to the end disappears one frame after
+     * the end has been reached.
+     */
+    const findLastingCover = async (element: Element, root: Document | ShadowRoot): Promise<string | null> => {
       for (let frame = 0; frame < 3; frame++) {
-        if (findCover(one, root) === null) return null
+        if (findCover(element, root) === null) return null
         await nextFrame()
       }
-      return findCover(one, root)
+      return findCover(element, root)
     }
-    /** Behind a modal dialog nothing can be reached, and a menu closes before anything outside it is reached. */
+    /**
+     * Finds the open dialog or menu. Behind a modal dialog, nothing can be reached, and a menu closes before anything
+     * outside it is reached.
+     */
     const findModal = (root: Document | ShadowRoot): Element | null =>
       root.querySelector(".menu, .completions, .account-panel") ??
       root.querySelector("dialog:modal") ??
       root.querySelector(".sidebar[data-open]")
     const found: string[] = []
     const findIn = async (root: Document | ShadowRoot): Promise<void> => {
-      for (const one of (findModal(root) ?? root).querySelectorAll("*")) {
-        if (one.shadowRoot !== null) await findIn(one.shadowRoot)
-        if (!one.matches(controls) || one.matches(":disabled, .visually-hidden, .skip") || !isShown(one)) continue
-        const by = await findLastingCover(one, root)
-        if (by !== null && one.isConnected) found.push(`${one.outerHTML.slice(0, 140)} is covered by ${by}`)
+      for (const element of (findModal(root) ?? root).querySelectorAll("*")) {
+        if (element.shadowRoot !== null) await findIn(element.shadowRoot)
+        if (!element.matches(controls) || element.matches(":disabled, .visually-hidden, .skip") || !isShown(element))
+          continue
+        const by = await findLastingCover(element, root)
+        if (by !== null && element.isConnected) found.push(`${element.outerHTML.slice(0, 140)} is covered by ${by}`)
       }
     }
     await findIn(document)
@@ -89,28 +103,31 @@ export function findCoveredControls(page: Page): Promise<string[]> {
   })
 }
 
-/** Returns the elements that extend beyond the window sideways, except those that a box scrolls or cuts off. */
+/**
+ * Returns the elements that extend beyond the window sideways, except those that are in a box which scrolls or clips
+ * them.
+ */
 export function findOverflow(page: Page): Promise<string[]> {
   return page.evaluate(() => {
-    const isHeld = (one: Element): boolean => {
-      for (let at = one.parentElement; at !== null; at = at.parentElement)
+    const isHeld = (element: Element): boolean => {
+      for (let at = element.parentElement; at !== null; at = at.parentElement)
         if (getComputedStyle(at).overflowX !== "visible" && at !== document.body && at !== document.documentElement) {
           const box = at.getBoundingClientRect()
           if (box.left >= -1 && box.right <= innerWidth + 1) return true
         }
       return false
     }
-    const isOut = (one: Element): boolean => {
-      const box = one.getBoundingClientRect()
+    const isOut = (element: Element): boolean => {
+      const box = element.getBoundingClientRect()
       return box.width > 1 && box.height > 1 && (box.right > innerWidth + 1 || box.left < -1)
     }
     const findIn = (root: Document | ShadowRoot): string[] =>
-      [...root.querySelectorAll("*")].flatMap((one) => {
-        const inside = one.shadowRoot === null ? [] : findIn(one.shadowRoot)
-        const isSeen = one.checkVisibility({ opacityProperty: true, visibilityProperty: true })
-        if (!isSeen || one.closest(".visually-hidden, .skip, svg *") !== null || !isOut(one) || isHeld(one))
+      [...root.querySelectorAll("*")].flatMap((element) => {
+        const inside = element.shadowRoot === null ? [] : findIn(element.shadowRoot)
+        const isSeen = element.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+        if (!isSeen || element.closest(".visually-hidden, .skip, svg *") !== null || !isOut(element) || isHeld(element))
           return inside
-        return [...inside, one.outerHTML.slice(0, 120)]
+        return [...inside, element.outerHTML.slice(0, 120)]
       })
     const excess = document.documentElement.scrollWidth - innerWidth
     return [...(excess > 0 ? [`the page is ${excess} pixels too wide`] : []), ...findIn(document).slice(0, 5)]

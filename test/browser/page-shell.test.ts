@@ -5,7 +5,7 @@
 
 import type { BrowserContext, Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
-import { askQuestion, DESK, DESK_AND_PHONE, FIELD, openIn, openPage, sessionIn, untilSettled } from "./page.ts"
+import { askQuestion, DESKTOP, DESKTOP_AND_PHONE, FIELD, openIn, openPage, sessionIn, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -16,7 +16,7 @@ const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
 const url = (at: string): string => `${setup.cuecard.url}/${at}`
 
-/** Gives the pages of a context another user's tokens. */
+/** Gives the pages of a context tokens for another user. */
 async function signInAs(context: BrowserContext, user: string): Promise<void> {
   await context.route("**/v1/dev/token", async (route) => {
     const headers = { "content-type": "application/json" }
@@ -64,7 +64,7 @@ describe("drafts", () => {
     await untilSettled(page, 2)
     await page.reload()
     await untilSettled(page, 2)
-    // By now, the other drafts have been restored.
+    // At this point, the other drafts have been restored.
     await goTo(page, one)
     await expect.poll(() => page.inputValue(FIELD), SOON).toBe("half of one\nمرحبا")
     await goTo(page, two)
@@ -73,7 +73,7 @@ describe("drafts", () => {
     await page.context().close()
   })
 
-  test("[PG77] one user's draft isn't shown to another, and is erased with its conversation", async () => {
+  test("[PG77] one user's draft isn't shown to another user, and is erased with its conversation", async () => {
     const { page } = await openPage(setup.browser, setup.cuecard)
     const context = page.context()
     const id = await beginConversation(page, "/say one")
@@ -130,13 +130,13 @@ describe("the theme", () => {
   ] as const)(
     "[PG80] %s on a %s system is shown before the page's code runs",
     async (theme, system, ground, metaTheme) => {
-      const context = await setup.browser.newContext({ viewport: DESK, colorScheme: system })
+      const context = await setup.browser.newContext({ viewport: DESKTOP, colorScheme: system })
       await context.addInitScript((name) => localStorage.setItem("cuecard.theme", name), theme)
       let release = (): void => {}
       const held = new Promise<void>((resolve) => {
         release = resolve
       })
-      // The scripts of the head, which apply the theme, are not held.
+      // The scripts in the head, which apply the theme, are not held back.
       await context.route(/\/assets\/(?!theme-|start-requests-).*\.js$/, async (route) => {
         await held
         await route.continue()
@@ -168,7 +168,7 @@ describe("the theme", () => {
     },
   )
 
-  test("[PG80] changing the theme changes the browser's colours at once, and the choice is kept", async () => {
+  test("[PG80] changing the theme changes the browser's own colours at once, and the choice is stored", async () => {
     const { page } = await openPage(setup.browser, setup.cuecard, { theme: "light" })
     const colors = () =>
       page.evaluate(() =>
@@ -202,7 +202,7 @@ test("[PG82] the document's title names the open conversation", async () => {
 })
 
 describe("the header of an agent's conversation", () => {
-  test.each(DESK_AND_PHONE)(
+  test.each(DESKTOP_AND_PHONE)(
     "[PG78] on a %s it says who asked, and links back to where it was opened",
     async (name, size) => {
       const { page, errors } = await openPage(setup.browser, setup.cuecard, { size })
@@ -233,7 +233,7 @@ describe("the header of an agent's conversation", () => {
       await page.click(".topbar button[aria-label=Back]")
       await expect.poll(() => sessionIn(page), SOON).toBe(own)
       await untilSettled(page)
-      // Opened by its URL, the conversation has nothing to link back to.
+      // If the conversation is opened by its URL, there is nothing to link back to.
       const { page: direct } = await openIn(page.context(), setup.cuecard, `#/s/${agentSession}`)
       await direct.setViewportSize(size)
       await expect.poll(() => direct.textContent(".topbar .title"), SOON).toBe("Asked by general")
@@ -244,7 +244,7 @@ describe("the header of an agent's conversation", () => {
   )
 })
 
-test("[PG81] the reading position is kept when the user comes back to a conversation, even far above its end", async () => {
+test("[PG81] the reading position is restored when the user comes back to a conversation, even if it is far above the end", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   const other = await beginConversation(page, "/say other")
   const long = await beginConversation(page, "/say 1")
@@ -263,7 +263,7 @@ test("[PG81] the reading position is kept when the user comes back to a conversa
   const place = () =>
     view.evaluate((element) => {
       const { top } = element.getBoundingClientRect()
-      const article = [...element.querySelectorAll("article")].find((one) => one.getBoundingClientRect().bottom > top)
+      const article = [...element.querySelectorAll("article")].find((item) => item.getBoundingClientRect().bottom > top)
       return [article?.dataset["id"], Math.round((article?.getBoundingClientRect().top ?? 0) - top)] as const
     })
   await page.reload()
@@ -284,7 +284,7 @@ test("[PG81] the reading position is kept when the user comes back to a conversa
   await goTo(page, other)
   await goTo(page, long)
   await untilSettled(page, 10)
-  const distance = await view.evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight)
+  const distance = await view.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight)
   expect(distance).toBeLessThan(24)
   await page.context().close()
 })
@@ -294,8 +294,8 @@ describe("copying", () => {
     ["without a clipboard", "undefined", false],
     ["with a refusing clipboard", "{ writeText: () => Promise.reject(new Error('no')) }", false],
     ["and nothing works", "undefined", true],
-  ])("[PG83] %s the page copies in another way, or says that it couldn't", async (_, clipboard, isBlocked) => {
-    const context = await setup.browser.newContext({ viewport: DESK })
+  ])("[PG83] %s, the page copies in another way, or says that it couldn't copy", async (_, clipboard, isBlocked) => {
+    const context = await setup.browser.newContext({ viewport: DESKTOP })
     await context.addInitScript(`Object.defineProperty(navigator, "clipboard", { value: ${clipboard} })`)
     if (isBlocked) await context.addInitScript("document.execCommand = () => false")
     const { page } = await openIn(context, setup.cuecard)
@@ -313,10 +313,10 @@ describe("copying", () => {
   })
 })
 
-test("[PG84] text typed in a right-to-left script is laid out from right to left", async () => {
+test("[PG84] text that is typed in a right-to-left script is laid out from right to left", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   await page.fill(FIELD, "ما هو الطقس في لندن؟")
-  const direction = (selector: string) => page.$eval(selector, (one) => getComputedStyle(one).direction)
+  const direction = (selector: string) => page.$eval(selector, (element) => getComputedStyle(element).direction)
   expect(await direction(FIELD)).toBe("rtl")
   await page.fill(FIELD, "/say שלום")
   expect(await direction(FIELD)).toBe("ltr")

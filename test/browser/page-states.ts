@@ -1,4 +1,6 @@
-/** page-states.ts: the states of the page, the widget, the shared copy and the admin page, and how to reach each of them. */
+/**
+ * page-states.ts: the states of the page, the widget, the shared copy and the admin page, and how to reach each state.
+ */
 
 import type { Page } from "playwright-core"
 import {
@@ -355,7 +357,7 @@ const PAGES: readonly State[] = [
   { name: "the settings on the admin page", open: (stage) => openAdmin(stage, "settings") },
 ]
 
-/** The states by the name of their sheets in docs/pictures. */
+/** The states, grouped by the names of their sheets in docs/pictures. */
 export const GROUPS = {
   lists: LISTS,
   answers: ANSWERS,

@@ -16,7 +16,9 @@ let persist = ""
 let cuecard: Cuecard
 let browser: Browser
 
-/** Stores this build's scripts in the bucket under another version's names, as that version's deploy would have done. */
+/**
+ * Stores this build's scripts in the bucket under another version's names, as deploying that version would have done.
+ */
 function keepAsOtherVersion(): void {
   const list = join(persist, "files.json")
   const objects = readdirSync(ASSETS).map((name) => ({
@@ -32,7 +34,9 @@ function keepAsOtherVersion(): void {
   })
 }
 
-/** Reverses the hash in the name: no build has such a file, and no two files of a build get the same name. */
+/**
+ * Reverses the hash in the name. No build contains a file of that name, and no two files of a build get the same name.
+ */
 function toOtherName(name: string): string {
   return name.replace(/[\w-]{8}(?=\.(?:js|css)$)/, (hash) => hash.split("").reverse().join(""))
 }

@@ -1,5 +1,6 @@
 /**
- * page.ts: helpers for the browser tests: open the page, send messages, wait, and read the transcript in a normalised form.
+ * page.ts: helpers for the browser tests, which open the page, send messages, wait, and read the transcript in a
+ * normalised form.
  */
 
 import type { Cuecard } from "cuecard/testing"
@@ -9,12 +10,12 @@ import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
 import { everyNth } from "../support/seeded.ts"
 
 export const THEMES = ["light", "dark"] as const
-export const DESK = { width: 1280, height: 1010 }
+export const DESKTOP = { width: 1280, height: 1010 }
 export const PHONE = { width: 390, height: 844 }
-/** Name, size and theme of two views. A short run uses only the first. */
-export const DESK_AND_PHONE = everyNth(
+/** The name, size and theme of two views. A short run uses only the first view. */
+export const DESKTOP_AND_PHONE = everyNth(
   [
-    ["desk", DESK, "light"],
+    ["desktop", DESKTOP, "light"],
     ["phone", PHONE, "dark"],
   ] as const,
   2,
@@ -24,8 +25,8 @@ export interface Opened {
   readonly page: Page
   /** Console errors and uncaught exceptions. */
   readonly errors: string[]
-  /** Every requested URL outside the server. */
-  readonly strangers: string[]
+  /** Every requested URL that isn't on the server. */
+  readonly externalUrls: string[]
 }
 
 export interface View {
@@ -35,13 +36,13 @@ export interface View {
   readonly at?: string
   /** Turns off the content security policy, so that the test can run scripts. */
   readonly bypassCSP?: boolean
-  /** Lets cards and other elements move, as for a user who hasn't enabled reduced motion. */
+  /** Turns on animations, as for a user who hasn't enabled reduced motion. */
   readonly hasMotion?: boolean
 }
 
 export async function openPage(browser: Browser, cuecard: Cuecard, view: View = {}): Promise<Opened> {
   const context = await browser.newContext({
-    viewport: view.size ?? DESK,
+    viewport: view.size ?? DESKTOP,
     colorScheme: view.theme ?? "light",
     reducedMotion: view.hasMotion === true ? "no-preference" : "reduce",
     bypassCSP: view.bypassCSP ?? false,
@@ -53,7 +54,7 @@ export async function openPage(browser: Browser, cuecard: Cuecard, view: View = 
 export async function openIn(context: BrowserContext, cuecard: Cuecard, at = ""): Promise<Opened> {
   const page = await context.newPage()
   const errors: string[] = []
-  const strangers: string[] = []
+  const externalUrls: string[] = []
   page.on("console", (message) => {
     if (message.type() === "error") errors.push(message.text())
   })
@@ -65,11 +66,11 @@ export async function openIn(context: BrowserContext, cuecard: Cuecard, at = "")
   page.on("request", (request) => {
     const url = request.url()
     if (!url.startsWith(cuecard.url) && !url.startsWith("data:") && !url.startsWith("ws://127.0.0.1"))
-      strangers.push(url)
+      externalUrls.push(url)
   })
   await page.goto(`${cuecard.url}/${at}`)
   await page.waitForSelector("textarea")
-  return { page, errors, strangers }
+  return { page, errors, externalUrls }
 }
 
 export async function askQuestion(page: Page, question: string): Promise<void> {
@@ -109,14 +110,17 @@ export async function netOf(context: BrowserContext): Promise<Net> {
   }
 }
 
-/** Waits until there are at least this many answers, all of them have ended and nothing moves. */
+/** Waits until there are at least this many answers, all answers have ended, and nothing moves. */
 export async function untilSettled(page: Page, answers = 1): Promise<void> {
   await page.waitForFunction(
     (count) => {
       const articles = [...document.querySelectorAll("[data-transcript] article[data-role=assistant]")]
       const ended = ["completed", "failed", "interrupted", "cancelled"]
       if (document.querySelector(".card.loading") !== null) return false
-      return articles.length >= count && articles.every((one) => ended.includes(one.getAttribute("data-status") ?? ""))
+      return (
+        articles.length >= count &&
+        articles.every((article) => ended.includes(article.getAttribute("data-status") ?? ""))
+      )
     },
     answers,
     { timeout: 30_000 },
@@ -128,18 +132,23 @@ export async function untilSettled(page: Page, answers = 1): Promise<void> {
 const STILL_MS = 150
 
 /**
- * How often the page is polled meanwhile, in milliseconds. Polling in every frame would make the page draw all of them.
+ * The interval at which the page is polled, in milliseconds. Polling in every frame would make the page draw every
+ * frame.
  */
 const POLL_MS = 30
 
-/** How long to wait for a frame, in milliseconds. A browser without anything to draw sometimes skips frames for minutes. */
+/**
+ * How long to wait for a frame, in milliseconds. A browser that has nothing to draw sometimes skips frames for minutes.
+ */
 const FRAME_MS = 5_000
 
-/** How long to wait in total, in milliseconds. A test that waited longer would end without saying what was missing. */
+/**
+ * How long to wait in total, in milliseconds. A test that waited longer would time out without saying what was missing.
+ */
 const MAX_MS = 60_000
 
 /**
- * Finds what is drawn before the code of a card, of buttons or of the version switch is loaded. A shared copy has no
+ * Matches what is shown until the code for a card, the buttons or the version switch has loaded. A shared copy has no
  * buttons.
  */
 const UNLOADED = [
@@ -147,7 +156,7 @@ const UNLOADED = [
   "figure.code:not(:has(.code-tools))",
   ".table-frame:not(:has(.table-tools))",
   ".page article[data-role=assistant] > footer.acts:not(:has(> .tools))",
-  // The buttons of all messages are one module. Users who can only read a conversation have no message box.
+  // The buttons of all messages are in one module. Users who can only read a conversation have no message box.
   ".page:has(.composer) [data-transcript]:not(:has(.acts, textarea)) article[data-role=user][data-status=completed]",
 ].join()
 
@@ -169,8 +178,9 @@ export async function untilStill(page: Page | Frame): Promise<void> {
           transcript = next
           since = 0
         }
-        const isMoving = (one: Animation): boolean =>
-          one.playState === "running" && one.effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY
+        const isMoving = (animation: Animation): boolean =>
+          animation.playState === "running" &&
+          animation.effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY
         waitForFrame(poll)
         function waitForFrame(run: () => void): void {
           let hasRun = false
@@ -188,10 +198,11 @@ export async function untilStill(page: Page | Frame): Promise<void> {
           if (current !== transcript) observe(current)
           const missing = root.querySelector(unloaded)
           if (now - start > maxMs)
-            return fail(new Error(`Not still after ${maxMs} ms: ${missing?.outerHTML.slice(0, 500)}`))
+            return fail(new Error(`The page was still changing after ${maxMs} ms: ${missing?.outerHTML.slice(0, 500)}`))
           if (since === 0 || missing !== null || document.getAnimations().some(isMoving)) since = now
           if (now - since < stillMs) return void setTimeout(poll, pollMs)
-          // Long code and long texts are drawn in idle slices, which a busy machine delays. A slice renders a frame later.
+          // Long code and long text are drawn in slices when the page is idle, which a busy machine delays. A slice is
+          // rendered one frame later.
           requestIdleCallback(() => waitForFrame(() => waitForFrame(finish)), { timeout: frameMs })
         }
         function finish(): void {
@@ -211,7 +222,8 @@ export async function takeScreenshot(page: Page, selector: string, path: string)
   const element = page.locator(selector)
   const png = await element.screenshot({ path, animations: "disabled" })
   const box = await element.boundingBox()
-  // Width and height are at fixed offsets in the header of a PNG. Fractions of pixels are rounded outwards on each side.
+  // The width and the height are at fixed offsets in a PNG's header. Fractions of pixels are rounded outwards on each
+  // side.
   const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)]
   expect(Math.abs(width - (box?.width ?? 0)), `width of ${path}`).toBeLessThan(2)
   expect(Math.abs(height - (box?.height ?? 0)), `height of ${path}`).toBeLessThan(2)
@@ -234,7 +246,8 @@ export function transcriptOf(page: Page | Frame): Promise<string> {
   return page.evaluate(() => {
     const lines: string[] = []
     const generatedIds: string[] = []
-    // Each page gets its own signatures, and numbers the ids of all conversations that it has shown.
+    // Signatures differ from page to page, and generated ids are numbered across all conversations that a page has
+    // shown.
     const normalize = (value: string): string => {
       if (/^P\d+-\d+$/.test(value) && !generatedIds.includes(value)) generatedIds.push(value)
       const at = generatedIds.indexOf(value)
@@ -248,9 +261,9 @@ export function transcriptOf(page: Page | Frame): Promise<string> {
         if (text !== "") lines.push(" ".repeat(depth) + JSON.stringify(text))
         return
       }
-      // These buttons are loaded later, and depend on the user and on where the answer came from.
+      // These buttons are loaded later, and depend on the user and on the origin of the answer.
       if (!(node instanceof Element) || node.matches(".acts > .tools")) return
-      // The text of a time contains the date if the page was drawn on a later day.
+      // A time includes the date if the page was drawn on a later day.
       const shown = [...node.attributes].filter(({ name }) => node.localName !== "time" || name !== "data-text")
       const attributes = shown.map(({ name, value }) => `${name}=${normalize(value)}`).sort()
       lines.push(`${" ".repeat(depth)}<${[node.localName, ...attributes].join(" ")}>`)

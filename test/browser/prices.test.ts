@@ -1,4 +1,4 @@
-/** prices.test.ts: prices on the admin page in a real Chromium, and used models without a price. */
+/** prices.test.ts: prices on the admin page in a real Chromium, and models that were used without a price. */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
@@ -32,7 +32,7 @@ const FIGURES: Omit<UsageRowView, "model" | "provider"> = {
 }
 
 /**
- * Responds with calls of unknown cost: calls of two models without a price, and of a known model that reported no
+ * Responds with calls whose cost is unknown: calls to two models without a price, and to a known model that reported no
  * tokens.
  */
 async function fakeUsage(page: Page): Promise<void> {
@@ -95,7 +95,7 @@ describe("prices on the admin page", () => {
     await page.getByLabel(/^Input, US dollars/).fill("1")
     await page.getByLabel("Output, US dollars per million tokens").fill("1")
     await dialogButton(page, "Save changes").click()
-    expect(await dialogFault(page)).toBe("There is a price of this model from the same day already. Edit that one.")
+    expect(await dialogFault(page)).toBe("This model already has a price from the same day. Edit that price.")
     await dialogButton(page, "Cancel").click()
     await row.getByRole("button", { name: "End…" }).click()
     await page.getByLabel("Last day (UTC)").fill("2026-03-31")
@@ -105,7 +105,7 @@ describe("prices on the admin page", () => {
     await row.getByRole("button", { name: "Delete…" }).click()
     await dialogButton(page, "Delete the price").click()
     await expect.poll(() => row.count(), SOON).toBe(0)
-    // The button that opened the dialog is gone.
+    // The button that opened the dialog is gone, so the heading has focus.
     await expect.poll(() => page.locator(":focus").textContent(), SOON).toBe("Prices")
     expect(await storedPrices()).toMatchObject([other])
     expect(errors).toEqual([])
@@ -136,7 +136,7 @@ describe("prices on the admin page", () => {
     await page.context().close()
   })
 
-  test("[AD10] if a change is refused, the server's text is shown; the tenant's own price replaces a built-in one from today on", async () => {
+  test("[AD10] if a change is refused, the server's text is shown; the tenant's own price replaces a built-in price from today on", async () => {
     await callApiAs("PUT", { prices: [] })
     const { page } = await openAdmin(setup.browser, setup.cuecard, "prices")
     await page.getByRole("button", { name: "Replace the price of gpt-5-mini from 2025-08-07" }).click(SOON)
@@ -157,7 +157,7 @@ describe("prices on the admin page", () => {
     await page.context().close()
   })
 
-  test("[AD11] used models without a price are named, and a link opens the form for a model", async () => {
+  test("[AD11] models that were used without a price are listed, and a link opens the form for a model", async () => {
     await callApiAs("PUT", { prices: [] })
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users")
     const scripts: string[] = []
@@ -186,7 +186,7 @@ describe("prices on the admin page", () => {
   })
 
   test.each(PICTURED_VIEWS)(
-    "[AD8] the prices and their form fit the screen, and axe finds nothing: %s",
+    "[AD8] the prices and the form fit the screen, and axe finds nothing: %s",
     async (name, size, theme, direction) => {
       const house = { model: "a-very-long-name-of-a-model-that-somebody-runs-themselves/instruct", input: 2, output: 8 }
       await callApiAs("PUT", {

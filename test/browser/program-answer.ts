@@ -1,4 +1,6 @@
-/** program-answer.ts: an answer by a program, which ends only when a test ends it, however slow the machine is. */
+/**
+ * program-answer.ts: an answer written by a program, which ends only when a test ends it, however slow the machine is.
+ */
 
 import type { Cuecard } from "cuecard/testing"
 import { expect } from "vitest"

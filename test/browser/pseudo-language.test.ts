@@ -1,6 +1,6 @@
 /**
- * pseudo-language.test.ts: every state of the page, of the widget and of a shared copy in the pseudo-language, to find texts that
- * aren't translated. The admin page is English only.
+ * pseudo-language.test.ts: shows every state of the page, the widget and a shared copy in the pseudo-language, to find
+ * text that isn't translated. The admin page is only in English.
  *
  * `npm test` checks every 3rd state, `RUNS=full` all. STATE=text checks the states whose names contain the text.
  */
@@ -21,7 +21,7 @@ import { allowSites, type Site, startSite } from "./widget-pages.ts"
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0", PROBE_TOOLS: "on" } })
 const CHOSEN = process.env["STATE"]
 const CASES = STATES.filter(({ name }) => !name.includes("admin page") && name.includes(CHOSEN ?? ""))
-/** The widget's button and panel have texts of their own (shell-text.ts), which the pseudo-language doesn't have. */
+/** The widget's button and panel have separate strings (shell-text.ts), which have no pseudo-language version. */
 const SHELL_TEXT = /^(?:BUTTON|DIALOG)\[aria-label\] (?:(?:Open|Close) chat|Chat)$/
 const VIEW = { width: 1280, direction: "ltr", theme: "light", language: "en-XA" } as const
 

@@ -1,16 +1,16 @@
-/** read-only-pages.ts: opens the page as a given user, and checks that nothing can be written. */
+/** read-only-pages.ts: opens the page as a given user, and checks that the user can't write anything. */
 
 import type { Cuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
 import { expect } from "vitest"
 import { requestTokensAs, type Role } from "./admin-pages.ts"
-import { DESK } from "./page.ts"
+import { DESKTOP } from "./page.ts"
 
 const SOON = { timeout: 20_000 }
 
 export interface UserView {
   readonly role?: Role
-  readonly size?: typeof DESK
+  readonly size?: typeof DESKTOP
   readonly theme?: "light" | "dark"
   readonly at?: string
 }
@@ -19,7 +19,7 @@ export interface UserView {
 export async function openAsUser(
   { browser, cuecard }: { readonly browser: Browser; readonly cuecard: Cuecard },
   user: string,
-  { role = "member", size = DESK, theme = "light", at = "" }: UserView = {},
+  { role = "member", size = DESKTOP, theme = "light", at = "" }: UserView = {},
 ) {
   const context = await browser.newContext({ viewport: size, colorScheme: theme, bypassCSP: true })
   await requestTokensAs(context, user, role)

@@ -1,4 +1,4 @@
-/** read-only.test.ts: the page where nothing can be written: shared conversations, and viewers. */
+/** read-only.test.ts: the page where the user can't write: shared conversations, and viewers. */
 
 import { readFile } from "node:fs/promises"
 import { describe, expect, test } from "vitest"
@@ -28,7 +28,7 @@ describe("sharing", () => {
     await askQuestion(owner.page, "What's the weather in Oslo?")
     await untilSettled(owner.page)
     const session = sessionIn(owner.page)
-    // The tenant knows only users who have written something or got a token from its backend.
+    // The tenant knows only users who have written something or have received a token from its backend.
     const body = { name: "backend", roles: ["member", "viewer"] }
     const { key } = (await callApiAs("boss", "POST", "/v1/keys", body, "owner")).body as { key: string }
     const issued = await callApi(setup.cuecard, key, "POST", "/v1/tokens", { user: "vic", role: "viewer" })
@@ -120,7 +120,7 @@ describe("sharing", () => {
       }
       const { page, errors } = await openAs("mia", { size: PHONE, theme: "dark" })
       await page.click(".drawer-button")
-      // Folded, because the user has conversations of their own.
+      // The list is collapsed, because the user has their own conversations.
       const rows = page.locator(".shared li")
       await page.locator(".shared summary").click(SOON)
       await expect.poll(() => rows.count()).toBe(100)

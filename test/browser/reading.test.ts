@@ -1,13 +1,13 @@
 /**
- * reading.test.ts: code, formulas and tables in a real Chromium: what a selection copies, how a formula is laid out, and
- * that hostile formulas and code run and request nothing, without the content security policy.
+ * reading.test.ts: code, formulas and tables in a real Chromium: what a selection copies, how a formula is laid out,
+ * and that hostile formulas and code run nothing and request nothing, even without the content security policy.
  */
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { REFUSED_TEX, TRICKY_TEX } from "../client/hostile-tex.ts"
 import { findViolations } from "./axe-violations.ts"
-import { DESK, openIn, untilStill } from "./page.ts"
+import { DESKTOP, openIn, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser()
@@ -33,7 +33,7 @@ ${CODE}
 /** Opens a page whose history contains these texts, unsanitised. */
 async function showTexts(texts: readonly string[]): Promise<{ page: Page; found: string[] }> {
   const { id } = await setup.cuecard.createSession()
-  const context = await setup.browser.newContext({ bypassCSP: true, viewport: DESK, colorScheme: "light" })
+  const context = await setup.browser.newContext({ bypassCSP: true, viewport: DESKTOP, colorScheme: "light" })
   const found: string[] = []
   await context.exposeFunction("owned", () => void found.push("ran"))
   const blank = { mode: null, metrics: null, timestamp: "2026-01-01T00:00:00.000Z" }
@@ -51,27 +51,27 @@ async function showTexts(texts: readonly string[]): Promise<{ page: Page; found:
     }))
     await route.fulfill({ json: { ...whole, messages, has_more: false } })
   })
-  const { page, errors, strangers } = await openIn(context, setup.cuecard, `#/s/${id}`)
+  const { page, errors, externalUrls } = await openIn(context, setup.cuecard, `#/s/${id}`)
   await page.waitForFunction(
     (count) => document.querySelectorAll("[data-transcript] article").length === count,
     texts.length,
     { timeout: 30_000 },
   )
   await untilStill(page)
-  found.push(...errors, ...strangers)
+  found.push(...errors, ...externalUrls)
   return { page, found }
 }
 
 /** Returns the text that the browser copies if the user selects all of the first match. */
 function copyOf(page: Page, selector: string): Promise<string> {
-  return page.evaluate((one) => {
-    const element = document.querySelector(one)
-    if (element === null) throw new Error(one)
+  return page.evaluate((wanted) => {
+    const element = document.querySelector(wanted)
+    if (element === null) throw new Error(wanted)
     const selection = getSelection()
     selection?.selectAllChildren(element)
     return new Promise<string>((done) => {
       const onCopy = (event: ClipboardEvent): void => {
-        // Without a handler of the page, the browser copies the text of the selection.
+        // If no handler of the page intervenes, the browser copies the selected text.
         done(event.defaultPrevented ? (event.clipboardData?.getData("text/plain") ?? "") : String(selection))
       }
       addEventListener("copy", onCopy, { once: true })
@@ -83,7 +83,7 @@ function copyOf(page: Page, selector: string): Promise<string> {
 test("[MD11] [MD12] [MD14] [MD15] [RD1] code, a formula, a table, an alert and a footnote are drawn, and copied as their source", async () => {
   const { page, found } = await showTexts([READING, READING])
   await page.waitForFunction(() => document.querySelectorAll("math").length === 4)
-  expect(await page.$$eval(".code-keyword", (all) => all.map((one) => one.textContent))).toEqual([
+  expect(await page.$$eval(".code-keyword", (all) => all.map((element) => element.textContent))).toEqual([
     "const",
     "if",
     "const",
@@ -112,7 +112,7 @@ test("[MD11] [MD12] [MD14] [MD15] [RD1] code, a formula, a table, an alert and a
   await page.context().close()
 })
 
-test("[MD13] [MD11] hostile formulas and code run and request nothing, and cover nothing", async () => {
+test("[MD13] [MD11] hostile formulas and code run nothing, request nothing and cover nothing", async () => {
   const formulas = [...REFUSED_TEX, ...TRICKY_TEX].map((tex) => `\\(${tex}\\)\n\n$$${tex}$$`)
   const fences = ["html", "svg", "vue", "js", "md"].map((lang) => {
     return `\`\`\`${lang}\n<img src=x onerror=owned(1)><script>owned(1)</script>\`\${owned(1)}\`\n\`\`\``
@@ -125,16 +125,16 @@ test("[MD13] [MD11] hostile formulas and code run and request nothing, and cover
   await page.waitForFunction(() => document.querySelectorAll("math").length > 20)
   await untilStill(page)
   const strange = await page.$$eval(".math *", (all) =>
-    all.flatMap((one) => {
-      const isMath = one.namespaceURI === "http://www.w3.org/1998/Math/MathML"
-      return isMath && one.closest("[data-transcript]") !== null ? [] : [one.outerHTML.slice(0, 200)]
+    all.flatMap((element) => {
+      const isMath = element.namespaceURI === "http://www.w3.org/1998/Math/MathML"
+      return isMath && element.closest("[data-transcript]") !== null ? [] : [element.outerHTML.slice(0, 200)]
     }),
   )
   expect(strange).toEqual([])
   const tooHigh = await page.$$eval(".math", (all) =>
     all
-      .filter((one) => one.getBoundingClientRect().height > 1_500)
-      .map((one) => one.getAttribute("data-tex")?.slice(0, 80)),
+      .filter((element) => element.getBoundingClientRect().height > 1_500)
+      .map((element) => element.getAttribute("data-tex")?.slice(0, 80)),
   )
   expect(tooHigh).toEqual([])
   expect(await page.$$eval("figure.code :is(img, script, svg:not(button svg))", (all) => all.length)).toBe(0)

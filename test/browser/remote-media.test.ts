@@ -1,6 +1,6 @@
 /**
- * remote-media.test.ts: media from other hosts, unreachable servers and expired URLs: a real server and a real Chromium,
- * with a second server in place of all other hosts.
+ * remote-media.test.ts: media from other hosts, unreachable servers and expired URLs: with a real server, a real
+ * Chromium, and a second server in place of all other hosts.
  */
 
 import { createHmac } from "node:crypto"
@@ -17,12 +17,12 @@ import { type Bytes, makeFiles } from "./samples.ts"
 const JWT_SECRET = "a secret of this test, to sign what has run out"
 const PICTURE = "https://pictures.example.com/harbour.png"
 const ALLOWED = "https://allowed.example.com/harbour.png"
-/** The URLs do not reveal the types. */
+/** URLs that don't reveal the types of their files. */
 const UNNAMED = ["https://cdn.example.com/photo?id=3", "https://cdn.example.com/sound", "https://cdn.example.com/a.pdf"]
 const SOUNDS = {
   short: "https://sounds.example.com/short.wav",
   unknownLength: "https://sounds.example.com/untold.wav",
-  /** Larger than the cache accepts. */
+  /** A file that is too large for the cache. */
   long: "https://sounds.example.com/long.wav",
 }
 
@@ -55,7 +55,7 @@ afterAll(async () => {
   await elsewhere?.close()
 })
 
-/** Seconds of silence: 8 kHz, 16 bits, one channel. */
+/** Creates a file with seconds of silence: 8 kHz, 16 bits, one channel. */
 function createSilence(seconds: number): Buffer {
   const bytes = Buffer.alloc(44 + seconds * 16_000)
   bytes.write("RIFF    WAVEfmt ")
@@ -67,7 +67,7 @@ function createSilence(seconds: number): Buffer {
   return bytes
 }
 
-/** Creates a session in which the model answers with this text. */
+/** Opens a new session in which the model answers with this text. */
 async function openWithAnswer(text: string) {
   const opened = await openPage(browser, cuecard)
   await askQuestion(opened.page, `/say ${JSON.stringify(text)}`)
@@ -75,7 +75,7 @@ async function openWithAnswer(text: string) {
   return opened
 }
 
-const timeIn = (page: Page) => page.$eval("audio", (one) => (one as HTMLAudioElement).currentTime)
+const timeIn = (page: Page) => page.$eval("audio", (item) => (item as HTMLAudioElement).currentTime)
 
 const seekTo = (page: Page, to: number) =>
   page.$eval(
@@ -87,11 +87,11 @@ const seekTo = (page: Page, to: number) =>
     to,
   )
 
-const requestsFor = (url: string) => elsewhere.requests.filter((one) => one.url === url)
+const requestsFor = (url: string) => elsewhere.requests.filter((request) => request.url === url)
 
 describe("media of other hosts", () => {
-  test("[PG40] [PG62] [PG63] after a click, a file of unknown type is shown according to its content; one that can't be shown is a link", async () => {
-    const { page, errors, strangers } = await openWithAnswer(UNNAMED.map((url) => `MEDIA:${url}`).join("\n"))
+  test("[PG40] [PG62] [PG63] after a click, a file of unknown type is shown according to its content; a file that can't be shown becomes a link", async () => {
+    const { page, errors, externalUrls } = await openWithAnswer(UNNAMED.map((url) => `MEDIA:${url}`).join("\n"))
     await page.waitForSelector("button.file >> nth=2")
     expect(UNNAMED.flatMap(requestsFor)).toEqual([])
     await page.focus("button.file >> nth=0")
@@ -104,14 +104,14 @@ describe("media of other hosts", () => {
     await expect.poll(() => page.getAttribute("button.file + a", "href"), SOON).toBe(UNNAMED[2])
     expect(await page.textContent("button.file small")).toMatch(/^(?!.*Couldn't load)/)
     // The browser logs the refusal itself.
-    expect(errors.filter((one) => !one.includes("502"))).toEqual([])
-    expect(strangers).toEqual([])
+    expect(errors.filter((error) => !error.includes("502"))).toEqual([])
+    expect(externalUrls).toEqual([])
     await page.context().close()
   })
 
   test("[PG40] [RM1] an external image is requested only after a click; one from an allowed host loads without a click", async () => {
     const text = `MEDIA:${PICTURE}\n\nAnd ![another](${ALLOWED}) here`
-    const { page, errors, strangers } = await openWithAnswer(text)
+    const { page, errors, externalUrls } = await openWithAnswer(text)
     expect(await page.$$(".frame, img")).toEqual([])
     expect([requestsFor(PICTURE), requestsFor(ALLOWED)]).toEqual([[], []])
     await page.click("[aria-label^='Load: Image from pictures.example.com']")
@@ -124,16 +124,16 @@ describe("media of other hosts", () => {
     const admin = await cuecard.tokenFor({ scope: "admin" })
     expect((await callRoute(cuecard, "/v1/settings", { method: "PUT", body }, admin)).status).toBe(200)
     expect(errors).toEqual([])
-    // The page requests the settings again if the server could not be reached.
+    // The page requests the settings again if the server couldn't be reached.
     let attempts = 0
     await page.route("**/v1/settings", (route) => (attempts++ < 2 ? route.abort() : route.continue()))
     await page.reload()
     await untilSettled(page)
-    // A click is valid until the page is closed. The tenant's setting stays valid.
+    // A click is valid only until the page is closed, but the tenant's setting stays valid.
     await expect.poll(() => imageWidthsIn(page), SOON).toEqual([880])
     expect(await page.$$(".gate")).toHaveLength(1)
     expect([requestsFor(PICTURE).length, requestsFor(ALLOWED).length]).toEqual([1, 1])
-    expect(strangers).toEqual([])
+    expect(externalUrls).toEqual([])
     await page.context().close()
   })
 
@@ -146,8 +146,8 @@ describe("media of other hosts", () => {
       ] as const,
       2,
     ),
-  )("[PG40] [PG58] [RM4] external audio can be played and seeked: %s", async (name, length, to) => {
-    const { page, errors, strangers } = await openWithAnswer(`MEDIA:${SOUNDS[name]}`)
+  )("[PG40] [PG58] [RM4] external audio can be played, and the user can seek in it: %s", async (name, length, to) => {
+    const { page, errors, externalUrls } = await openWithAnswer(`MEDIA:${SOUNDS[name]}`)
     expect(requestsFor(SOUNDS[name])).toEqual([])
     await page.click("[aria-label^='Load: Audio from sounds.example.com']")
     const sound = <T>(of: (sound: HTMLAudioElement) => T): Promise<T> => page.$eval("audio", of as (one: Element) => T)
@@ -160,7 +160,7 @@ describe("media of other hosts", () => {
       .toBe(true)
     expect(await sound(({ error, currentTime, ended }) => [error, ended || currentTime >= 2])).toEqual([null, true])
     expect(await page.$$(".gate")).toEqual([])
-    expect([errors, strangers]).toEqual([[], []])
+    expect([errors, externalUrls]).toEqual([[], []])
     await page.context().close()
   })
 
@@ -184,7 +184,9 @@ async function failSigning(context: BrowserContext, times: number): Promise<() =
   return () => count
 }
 
-/** Creates a URL's token for a number of seconds; if the number is negative, the token has expired. */
+/**
+ * Creates the token of a URL. It is valid for a number of seconds; if the number is negative, the token has expired.
+ */
 function tokenFor(audience: string, session: string, what: string, seconds: number): Promise<string> {
   return new SignJWT({ tenant: "demo", session })
     .setProtectedHeader({ alg: "HS256" })
@@ -255,14 +257,14 @@ describe("a server that cannot be reached", () => {
       await expect.poll(ran, SOON).toBe(403)
       await seekTo(page, 1000)
       await expect.poll(() => timeIn(page), SOON).toBeGreaterThan(1000.2)
-      expect(await page.$eval("audio", (one) => (one as HTMLAudioElement).paused)).toBe(false)
+      expect(await page.$eval("audio", (item) => (item as HTMLAudioElement).paused)).toBe(false)
       expect(tokens).toHaveLength(2)
       expect(errors.filter((error) => !error.includes("403"))).toEqual([])
       await page.context().close()
     },
   )
 
-  test("[PG41] [PG64] [CD1] a document is signed when it scrolls into view, and again after its URL has expired", async () => {
+  test("[PG41] [PG64] [CD1] a document's URL is signed when the document scrolls into view, and again after the URL has expired", async () => {
     const { at, page } = await openDrawn("make a clock canvas")
     await askQuestion(page, `/say ${JSON.stringify("a line\n\n".repeat(120))}`)
     await untilSettled(page, 2)
@@ -274,7 +276,7 @@ describe("a server that cannot be reached", () => {
       signed.push(urls)
       const answer = await (await route.fetch()).json()
       if (signed.length > 1) return await route.fulfill({ json: answer })
-      // A genuine but expired URL.
+      // Returns a genuine but expired URL.
       const [, what = ""] = /documents\/([\w-]+)/.exec(urls[0] ?? "") ?? []
       const href = `${urls[0]}?token=${await tokenFor("canvas", at.slice(4), what, -60)}`
       return await route.fulfill({ json: { ...answer, signed: [{ url: urls[0], href }] } })

@@ -1,6 +1,6 @@
 /**
- * rich.test.ts: tools' and users' assets on a real server in a real Chromium. The assets survive reloads, a kill, an export
- * and an import, and are deleted with their session.
+ * rich.test.ts: assets of tools and users on a real server in a real Chromium. The assets survive reloads, a kill of
+ * the server, an export and an import, and are deleted with their session.
  */
 
 import { type Cuecard, type CuecardOptions, startCuecard } from "cuecard/testing"
@@ -19,7 +19,7 @@ let cuecard: Cuecard
 let browser: Browser
 /** The page of the session in which the assets were created, and its transcript. */
 let page: Page
-/** Another tab on the same session. */
+/** Another tab that shows the same session. */
 let twin: Opened
 let shown = ""
 let bay: Buffer
@@ -55,7 +55,7 @@ async function expectSame(other: Page): Promise<void> {
 }
 
 describe("tools' assets", () => {
-  test("[PG38] [PG39] [PG41] built-in tools are used when asked in plain English: the image decodes, the audio plays, the document runs", async () => {
+  test("[PG38] [PG39] [PG41] built-in tools are used on request in plain English: the image is decoded, the audio plays, and the document runs", async () => {
     const opened = await openPage(browser, cuecard)
     page = opened.page
     for (const [n, question] of QUESTIONS.entries()) {
@@ -69,7 +69,7 @@ describe("tools' assets", () => {
     await expect.poll(() => page.$eval("audio", (sound) => sound.ended), SOON).toBe(true)
     await expect.poll(() => page.getAttribute(".sound .play", "aria-label"), SOON).toBe("Play")
     shown = await transcriptOf(page)
-    expect([opened.errors, opened.strangers]).toEqual([[], []])
+    expect([opened.errors, opened.externalUrls]).toEqual([[], []])
   })
 
   test("[PG1] [PG2] the transcript is the same in a second tab, after a reload, and in a new browser", async () => {
@@ -80,7 +80,7 @@ describe("tools' assets", () => {
     const other = await openPage(browser, cuecard, { at: `#/s/${sessionIn(page)}` })
     await expectSame(other.page)
     await other.page.context().close()
-    expect([twin.errors, other.errors, twin.strangers, other.strangers]).toEqual([[], [], [], []])
+    expect([twin.errors, other.errors, twin.externalUrls, other.externalUrls]).toEqual([[], [], [], []])
   })
 
   test("[PG26] [PG38] the transcript is the same after workerd has been killed, on the open page and on a new one", async () => {
@@ -112,7 +112,7 @@ async function importCopy(file: string) {
 
 describe("export and import", () => {
   testInFull(
-    "[RE25] [RE26] a sealed export shows everything in another session, even after the first is deleted; a changed export shows only text",
+    "[RE25] [RE26] a sealed export shows everything in another session, even after the first session has been deleted; a changed export shows only text",
     async () => {
       const first = sessionIn(page)
       const { text: file } = await callRoute(cuecard, `/v1/sessions/${first}/events`)
@@ -137,8 +137,8 @@ describe("export and import", () => {
       await untilSettled(copy.page, QUESTIONS.length)
       await expectRich(copy.page)
       await expect.poll(() => imageWidthsIn(copy.page, SENT), SOON).toEqual([880])
-      expect([copy.errors, changed.errors, copy.strangers, changed.strangers]).toEqual([[], [], [], []])
-      await Promise.all([page, copy.page, changed.page].map((one) => one.context().close()))
+      expect([copy.errors, changed.errors, copy.externalUrls, changed.externalUrls]).toEqual([[], [], [], []])
+      await Promise.all([page, copy.page, changed.page].map((tab) => tab.context().close()))
     },
   )
 })
@@ -153,14 +153,14 @@ describe("the user's attachments", () => {
     await sender.click("button[type=submit]")
     await untilSettled(sender)
     await expect.poll(() => imageWidthsIn(sender, SENT), SOON).toEqual([880])
-    // A conversation that begins with a message without text is named after the attachment.
+    // A conversation whose first message has no text is named after the attachment.
     await expect.poll(() => sender.textContent(".sidebar li a"), SOON).toContain("The bay at dusk.png")
     await sender.reload()
     await untilSettled(sender)
     await expect.poll(() => imageWidthsIn(sender, SENT), SOON).toEqual([880])
     await sender.click(`${SENT} .frame`)
     await expect
-      .poll(() => sender.$eval(".lightbox .stage img", (one) => (one as HTMLImageElement).naturalWidth), SOON)
+      .poll(() => sender.$eval(".lightbox .stage img", (item) => (item as HTMLImageElement).naturalWidth), SOON)
       .toBe(880)
     await sender.keyboard.press("Escape")
     const link = await sender.getAttribute(`${SENT} img`, "src")

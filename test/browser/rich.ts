@@ -1,6 +1,6 @@
 /**
- * rich.ts: helpers for tests of media and documents: checks that they are rendered, play and run, and a server in place of
- * all public hosts.
+ * rich.ts: helpers for tests of media and documents: checks that media and documents are rendered, play and run, and a
+ * server in place of all public hosts.
  */
 
 import { readdirSync, readFileSync } from "node:fs"
@@ -16,7 +16,7 @@ import type { Bytes } from "./samples.ts"
 /** A timeout longer than a loopback request takes, in milliseconds. */
 export const SOON = { timeout: 20_000 }
 
-/** Finds a free port, for an address that must be known before its server starts. */
+/** Finds a free port, for a URL that must be known before its server starts. */
 export function freePort(): Promise<number> {
   return new Promise((done) => {
     const socket = createSocket().listen(0, "127.0.0.1", () => {
@@ -33,14 +33,14 @@ export async function callRoute(cuecard: Cuecard, path: string, init: RequestIni
   return { status: answer.status, text, json: Object(parseJson(text)) }
 }
 
-/** Scrolls to each media segment and document, because those far from the view aren't loaded. */
+/** Scrolls to each media segment and document, because segments far from the visible part aren't loaded. */
 export async function lookThrough(page: Page): Promise<void> {
-  for (const one of await page.$$("[data-segment=media], [data-segment=canvas]")) await one.scrollIntoViewIfNeeded()
+  for (const item of await page.$$("[data-segment=media], [data-segment=canvas]")) await item.scrollIntoViewIfNeeded()
 }
 
 export const imageWidthsIn = (page: Page, within = "") =>
   page.$$eval(`${within} .frame img`, (all) =>
-    all.map((one) => (one instanceof HTMLImageElement && one.complete ? one.naturalWidth : 0)),
+    all.map((element) => (element instanceof HTMLImageElement && element.complete ? element.naturalWidth : 0)),
   )
 
 /** Returns the durations of the audio files that can be played, in seconds. */
@@ -57,20 +57,20 @@ export async function expectRich(page: Page): Promise<void> {
   await expectClock(page)
 }
 
-/** Expects a clock that its own script drew, in a frame of the requested height. */
+/** Expects a clock that the document's own script has drawn, in a frame of the requested height. */
 export async function expectClock(page: Page): Promise<void> {
   const frame = page.frameLocator("iframe[title=Clock]")
   await expect.poll(() => frame.locator("#ticks line").count(), SOON).toBe(12)
   expect(await frame.locator("#s").getAttribute("transform")).toMatch(/^rotate\(\d/)
-  expect(await page.$eval(".canvas iframe", (one) => one.clientHeight)).toBe(300)
+  expect(await page.$eval(".canvas iframe", (element) => element.clientHeight)).toBe(300)
   expect(await page.textContent(".canvas header b")).toBe("Clock")
 }
 
 /** Returns the paths of media and documents without signatures, and the sessions for which the signatures are valid. */
 export const sourcesIn = (page: Page) =>
   page.$$eval("[data-transcript] :is(img, audio, iframe)", (all) =>
-    all.map((one) => {
-      const { pathname, searchParams } = new URL(one.getAttribute("src") ?? "", location.href)
+    all.map((element) => {
+      const { pathname, searchParams } = new URL(element.getAttribute("src") ?? "", location.href)
       const claims = (searchParams.get("token") ?? "").split(".")[1] ?? ""
       const { session } = JSON.parse(atob(claims.replaceAll("-", "+").replaceAll("_", "/"))) as { session: string }
       return { pathname, session }
@@ -90,7 +90,7 @@ export function countStoredCopies({ persist }: Cuecard, bytes: Buffer): number {
   return names.filter(isSame).length
 }
 
-/** A file from another host. `hasUnknownLength`: sent without a content-length. */
+/** A file from another host. If `hasUnknownLength` is true, the file is sent without a content-length. */
 export interface Far extends Bytes {
   readonly hasUnknownLength?: boolean
 }
@@ -101,8 +101,8 @@ export interface MediaRequest {
 }
 
 /**
- * Starts a server in place of all public hosts (`MEDIA_UPSTREAM`). It selects the response by the complete URL and records
- * its requests.
+ * Starts a server in place of all public hosts (`MEDIA_UPSTREAM`). The server selects the response by the complete URL,
+ * and records the requests.
  */
 export async function startElsewhere(files: ReadonlyMap<string, Far>) {
   const requests: MediaRequest[] = []
@@ -111,7 +111,7 @@ export async function startElsewhere(files: ReadonlyMap<string, Far>) {
     if (found === undefined) return void response.writeHead(404).end()
     const { type, body, hasUnknownLength = false } = found
     response.writeHead(200, { "content-type": type, ...(hasUnknownLength ? {} : { "content-length": body.length }) })
-    // Two writes, so that a body without a length is chunked.
+    // Written in two steps, so that a body without a length is chunked.
     response.write(body.subarray(0, 9_000))
     response.end(body.subarray(9_000))
   }

@@ -1,24 +1,24 @@
 /**
- * same-dom-waiting.test.ts: an answer that waits for the user has the same elements live, after a reload, in a second tab,
- * in the widget and in the widget's frame.
+ * same-dom-waiting.test.ts: an answer that waits for the user has the same elements live, after a reload, in a second
+ * tab, in the widget and in the widget's frame.
  *
- * The answers wait for an approval, for the reply to an MCP server's question and for a connected account. Others show a card
- * with a form, an app and a document in two versions. A real server writes them. same-dom.test.ts leaves such answers out,
- * because it imports its conversations, and an import interrupts waiting calls.
+ * The answers wait for an approval, for the reply to an MCP server's question and for a connected account. Other
+ * answers show a card with a form, an app, and a document in two versions. A real server writes all of them.
+ * same-dom.test.ts omits such answers, because it imports its conversations, and an import interrupts waiting calls.
  */
 
 import type { BrowserContext, Frame, Page } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { everyNth } from "../support/seeded.ts"
-import { DESK, openIn, transcriptOf, untilStill } from "./page.ts"
+import { DESKTOP, openIn, transcriptOf, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 import { writeConversation } from "./state-conversations.ts"
 import { type StartedTools, writeToolConversations } from "./tool-conversations.ts"
 import { allowSites, type Site, siteDocument, startSite } from "./widget-pages.ts"
 
-const VIEW = { viewport: DESK, colorScheme: "light", reducedMotion: "reduce" } as const
+const VIEW = { viewport: DESKTOP, colorScheme: "light", reducedMotion: "reduce" } as const
 
-/** The conversations, and what shows that the last answer is complete. */
+/** The conversations, each with a selector of what shows that the last answer is complete. */
 const SHOWN = {
   approval: ".ask button",
   question: "form",

@@ -1,6 +1,7 @@
 /**
- * same-dom.test.ts: every golden transcript produces the same elements live, from storage, in the widget, in the widget's
- * frame, after an export and import, and after an import as another system's file, in a real Chromium on the built page. So do imported files.
+ * same-dom.test.ts: every golden transcript produces the same elements live, from storage, in the widget, in the
+ * widget's frame, after an export and import, and after an import as another system's file, in a real Chromium on the
+ * built page. The same applies to imported files.
  *
  * The live page plays the frames that the server would send (see GO4). The other pages use a real server.
  */
@@ -25,14 +26,14 @@ import { readImportFixtures } from "../support/import-fixture-files.ts"
 import { importLines } from "../support/import-fixtures.ts"
 import { legacyRecordsOf } from "../support/other-systems.ts"
 import { withRoutedSockets } from "../support/reused-contexts.ts"
-import { DESK, loadWholeHistory, openIn, transcriptOf, untilStill } from "./page.ts"
+import { DESKTOP, loadWholeHistory, openIn, transcriptOf, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 import { allowSites, siteDocument, startSite } from "./widget-pages.ts"
 
-/** Turns of one session. A page of history contains all of their messages. */
+/** The number of turns per session. One page of history contains all of their messages. */
 const TURNS = 36
 
-const VIEW = { viewport: DESK, colorScheme: "light" } as const
+const VIEW = { viewport: DESKTOP, colorScheme: "light" } as const
 
 const setup = useServerAndBrowser()
 
@@ -49,7 +50,10 @@ function turnsOf(goldens: readonly Golden[]): Turn[] {
   })
 }
 
-/** Returns some turns' frames as the server would send them: each message when it starts, then ops after each event. */
+/**
+ * Returns the frames of these turns as the server would send them: each message when it starts, and ops after each
+ * event.
+ */
 function framesOf(turns: readonly Turn[]): object[] {
   let seq = 0
   const frames: object[] = []
@@ -75,7 +79,7 @@ function framesOf(turns: readonly Turn[]): object[] {
   return frames
 }
 
-/** Plays frames on the socket of each page in this browser. */
+/** Sends frames on the socket of each page in this browser context. */
 async function playLive(context: BrowserContext, epoch: string, frames: readonly object[]): Promise<void> {
   await context.routeWebSocket(/\/socket$/, (socket) => {
     socket.onMessage((text) => {
@@ -100,7 +104,7 @@ async function callSessions(path: string, init: RequestInit = {}): Promise<Respo
 async function importInto(body: string): Promise<string> {
   const { id } = await setup.cuecard.createSession()
   const answer = await callSessions(`${id}/import`, { method: "POST", headers: JSONL, body })
-  // The assets of a golden file have no bytes, so their lines are reported as gone. No other line may be reported as gone.
+  // A golden file's assets have no bytes, so their lines are reported as gone. No other line may be reported as gone.
   const { skipped, bad } = (await answer.json()) as ImportProgress
   expect(bad.filter(({ code }) => code !== "file_gone")).toEqual([])
   expect(skipped).toBe(bad.length)
@@ -154,8 +158,8 @@ async function shownBy(page: Page | Frame, turns: readonly Turn[]): Promise<stri
   await expect
     .poll(async () => (await statusesIn(page)).join(" "))
     .toBe(turns.map(({ answer }) => answer.status).join(" "))
-  // Documents load when they scroll into view, and loading one moves the next. Without bytes, every asset ends up as a note
-  // or a failed placeholder.
+  // Documents load when they scroll into view, and loading one moves the next. Because assets have no bytes, every
+  // asset ends up as a note or a failed placeholder.
   await page.waitForFunction(
     () => {
       const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document.body.shadowRoot ?? document
@@ -173,10 +177,10 @@ async function shownBy(page: Page | Frame, turns: readonly Turn[]): Promise<stri
 }
 
 function statusesIn(page: Page | Frame): Promise<(string | null)[]> {
-  // A locator also finds what is in the widget's shadow root.
+  // A locator also finds elements in the widget's shadow root.
   return page
     .locator("[data-transcript] article[data-role=assistant]")
-    .evaluateAll((all) => all.map((one) => one.getAttribute("data-status")))
+    .evaluateAll((all) => all.map((element) => element.getAttribute("data-status")))
 }
 
 async function shownIn(session: string, turns: readonly Turn[]): Promise<string> {
@@ -190,13 +194,16 @@ async function shownIn(session: string, turns: readonly Turn[]): Promise<string>
   return shown
 }
 
-/** What each page that `shownIn` opened shows, without the buttons that only its user has. */
+/** What each page that `shownIn` has opened shows, without the buttons that only the session's user has. */
 const shownToReaders = new Map<string, string>()
 
-/** Removes the buttons that only a user has, and returns the transcript. Must be the last use of the page. */
+/**
+ * Removes the buttons that only the session's user has, and returns the transcript. The page must not be used
+ * afterwards.
+ */
 async function withoutActions(page: Page): Promise<string> {
   await page.evaluate(() => {
-    for (const one of document.querySelectorAll("[data-transcript] :is(.acts, .note button)")) one.remove()
+    for (const element of document.querySelectorAll("[data-transcript] :is(.acts, .note button)")) element.remove()
   })
   return await transcriptOf(page)
 }
@@ -228,7 +235,7 @@ async function shownLive(turns: readonly Turn[]): Promise<string> {
   return shown
 }
 
-/** Returns what a site shows in its widget, with `isolate` in a frame of the server. */
+/** Returns what a site shows in its widget. With `isolate`, the widget is in a frame served by the server. */
 async function shownInWidget(session: string, turns: readonly Turn[], isolate = false): Promise<string> {
   const site = await startSite(setup.cuecard)
   await allowSites(setup.cuecard, [site.origin])
@@ -243,7 +250,7 @@ async function shownInWidget(session: string, turns: readonly Turn[], isolate = 
   return shown
 }
 
-/** Returns the server's frame in a site. */
+/** Returns the frame of the server on a site. */
 async function widgetFrame(page: Page): Promise<Frame> {
   const frame = await (await page.locator("cuecard-chat iframe").elementHandle())?.contentFrame()
   if (frame === null || frame === undefined) throw new Error("no frame")
@@ -251,7 +258,7 @@ async function widgetFrame(page: Page): Promise<Frame> {
   return frame
 }
 
-/** Removes the note about an unverified import, and the ids of questions, which files from other systems don't have. */
+/** Removes the note about an unverified import, and the ids of questions, which aren't in files from other systems. */
 function removeImportMarks(shown: string): string {
   const note =
     /^ *<p class="note">\n *"Imported\. Tool results and cards in this conversation haven't been verified\."\n/gm
@@ -271,7 +278,8 @@ function isPlain({ answer }: Turn): boolean {
 }
 
 /**
- * The golden files without those in which a call still waits at the end: an import interrupts such calls (SPEC RE44).
+ * The golden files, except those in which a call is still waiting at the end, because an import interrupts such calls
+ * (SPEC RE44).
  */
 const goldens = everyNth(
   readGoldens().filter((golden) => !turnsOf([golden]).some(hasWaitingCall)),
@@ -302,7 +310,10 @@ describe("golden transcripts in the page", () => {
   })
 })
 
-/** Returns imported messages' frames as if the messages were being written now, so that an answer grows part by part. */
+/**
+ * Returns the frames of imported messages as if the messages were being written now, so that an answer grows part by
+ * part.
+ */
 function growingFrames(messages: readonly Message[]): object[] {
   let seq = 0
   const frames: object[] = []

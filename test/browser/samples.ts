@@ -1,8 +1,8 @@
 /**
- * samples.ts: messages with media, and the bytes of the media, which the browser itself creates.
+ * samples.ts: messages with media, and the media files, which the browser itself creates.
  *
- * The tests play the server's frames (as in same-dom.test.ts), sign URLs and serve files themselves, so that they can show
- * every kind of segment.
+ * The tests send the server's frames (as in same-dom.test.ts), sign URLs and serve files themselves, so that they can
+ * show every kind of segment.
  */
 
 import type { Browser, BrowserContext } from "playwright-core"
@@ -55,7 +55,9 @@ export function createWireMessage(
   }
 }
 
-/** Sends these messages to every page of the context after its hello. The returned `later` sends more frames. */
+/**
+ * Sends these messages to every page of the context after the page's hello. The returned `later` sends further frames.
+ */
 export async function sendMessages(context: BrowserContext, epoch: string, messages: readonly WireMessage[]) {
   const sockets: { send(text: string): void }[] = []
   const received: { readonly type?: string }[] = []
@@ -224,7 +226,7 @@ async function recordVideo(): Promise<string> {
   return btoa(bytes)
 }
 
-/** Creates some seconds of noise that resembles speech: 8 kHz, 16 bits, one channel. */
+/** Creates a sound file with seconds of noise that resembles speech: 8 kHz, 16 bits, one channel. */
 function createWave(seconds: number): Buffer {
   const rate = 8000
   const samples = rate * seconds
@@ -252,7 +254,7 @@ function createWave(seconds: number): Buffer {
   return bytes
 }
 
-/** A document that announces itself and applies the theme. */
+/** A document that announces that it is ready and applies the theme. */
 const DOCUMENT = `<!doctype html><meta charset="utf-8"><style>
   :root { color-scheme: light dark; font: 15px/1.5 sans-serif }
   body { margin: 1rem 1.2rem }

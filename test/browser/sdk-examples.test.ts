@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** Builds an example as its developer would, and serves the result. */
+/** Builds an example as a developer would, and serves the result. */
 async function serveExample(name: string): Promise<{ readonly url: string; readonly server: PreviewServer }> {
   const outDir = join(folder, name)
   const root = resolve("examples", name)
@@ -36,7 +36,7 @@ async function serveExample(name: string): Promise<{ readonly url: string; reado
 }
 
 test.each(everyNth(["react", "preact"], 2))(
-  "[SK10] the %s example creates, answers, approves, attaches and continues",
+  "[SK10] the %s example creates a conversation, shows answers, approves a call, attaches a file and continues after a reload",
   async (name) => {
     const { url, server } = await serveExample(name)
     const cuecard: Cuecard = await startCuecard({ vars: { ALLOWED_ORIGINS: new URL(url).origin } })

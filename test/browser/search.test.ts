@@ -1,18 +1,18 @@
-/** search.test.ts: the command palette, the search and the shortcuts, in a real Chromium on the built page. */
+/** search.test.ts: the command palette, the search and the keyboard shortcuts, in a real Chromium on the built page. */
 
 import process from "node:process"
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { importMessages } from "../support/import-messages.ts"
 import { findViolations } from "./axe-violations.ts"
-import { askQuestion, DESK_AND_PHONE, FIELD, openPage, untilSettled } from "./page.ts"
+import { askQuestion, DESKTOP_AND_PHONE, FIELD, openPage, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser()
 const PALETTE = "dialog.palette"
 const OPTION = `${PALETTE} [role=option]`
 
-/** Presses a shortcut until it takes effect: its code is loaded after the messages. */
+/** Presses a shortcut until it takes effect, because its code is loaded after the messages. */
 async function pressUntil(page: Page, keys: string, selector: string): Promise<void> {
   const isShown = (): Promise<boolean> =>
     page.waitForSelector(selector, { timeout: 3_000 }).then(
@@ -32,7 +32,7 @@ async function openPalette(page: Page, text: string): Promise<void> {
 const readFocusedMessage = (page: Page): Promise<string> =>
   page.evaluate(() => document.activeElement?.closest("article")?.textContent ?? "")
 
-test("[LB1] [LB5] the palette opens the message that contains a word, with the keyboard alone", async () => {
+test("[LB1] [LB5] with the keyboard alone, the palette opens the message that contains a word", async () => {
   const { browser, cuecard } = setup
   const { page, errors } = await openPage(browser, cuecard)
   await askQuestion(page, "/say The heron waits in the reeds.")
@@ -45,7 +45,7 @@ test("[LB1] [LB5] the palette opens the message that contains a word, with the k
   await openPalette(page, "heron")
   await page.waitForSelector(`${OPTION} mark`)
   expect(await page.textContent(`${OPTION} mark`)).toBe("heron")
-  // The conversation's title contains the word too, and comes first.
+  // The conversation's title also contains the word, and is listed first.
   while (!((await page.textContent(`${OPTION}[aria-selected=true] .snippet`, { timeout: 500 }).catch(() => "")) ?? ""))
     await page.keyboard.press("ArrowDown")
   await page.keyboard.press("Enter")
@@ -56,7 +56,7 @@ test("[LB1] [LB5] the palette opens the message that contains a word, with the k
   await page.context().close()
 })
 
-test("[LB7] [LB8] the search bar finds messages that aren't loaded, and keeps the focus", async () => {
+test("[LB7] [LB8] the search bar finds messages that aren't loaded, and keeps focus", async () => {
   const { browser, cuecard } = setup
   const textOf = (at: number): string => (at === 20 || at === 250 ? `A kingfisher, ${at}` : `Text ${at}`)
   const session = await importMessages(cuecard, 300, textOf)
@@ -126,7 +126,7 @@ test("[KB5] keys move between conversations and messages", async () => {
   await page.context().close()
 })
 
-test("[LB6] a failed search is reported and can be repeated; a search without hits is reported too", async () => {
+test("[LB6] a failed search is reported and can be repeated; a search without hits is also reported", async () => {
   const { browser, cuecard } = setup
   const { page } = await openPage(browser, cuecard)
   await page.waitForSelector(".composer")
@@ -139,7 +139,7 @@ test("[LB6] a failed search is reported and can be repeated; a search without hi
   await page.context().close()
 })
 
-test.each(DESK_AND_PHONE)(
+test.each(DESKTOP_AND_PHONE)(
   "[AX1] the palette and the list of shortcuts have no axe violation on a %s",
   async (_name, size, theme) => {
     const { browser, cuecard } = setup

@@ -9,7 +9,7 @@ import { type Bytes, makeFiles } from "./samples.ts"
 export interface BrowserSetup {
   cuecard: Cuecard
   browser: Browser
-  /** Images, audio, video and tables, by URL. Empty without `withFiles`. */
+  /** Images, audio, video and tables, by URL; empty unless `withFiles` is true. */
   files: ReadonlyMap<string, Bytes>
 }
 

@@ -1,4 +1,7 @@
-/** service-worker.test.ts: the page without a network, after a deploy and with the worker switched off, in a real Chromium. */
+/**
+ * service-worker.test.ts: the page without a network, after a deployment and with the service worker switched off, in a
+ * real Chromium.
+ */
 
 import process from "node:process"
 import { type Cuecard, startCuecard } from "cuecard/testing"
@@ -7,7 +10,7 @@ import { afterAll, expect, test } from "vitest"
 import { testInFull } from "../support/seeded.ts"
 import { readBuild } from "../../testing/built-worker.ts"
 import { usedOnce } from "../support/reused-contexts.ts"
-import { askQuestion, DESK, FIELD, PHONE, sessionIn, untilSettled, untilStill } from "./page.ts"
+import { askQuestion, DESKTOP, FIELD, PHONE, sessionIn, untilSettled, untilStill } from "./page.ts"
 import { countWorkers, createNextVersion, createUnroutedPage, deletePages, listKept, untilKept } from "./kept-pages.ts"
 import {
   enterLogin,
@@ -25,7 +28,7 @@ const OUT = process.env["SHOTS"] ?? "test/browser/out"
 
 const setup = useSignIn({ SERVICE_WORKER: "on", SCRIPTED_DELAY_MS: "0" })
 
-/** The server that replaces that of `setup`, at the same URL and with the same state. */
+/** The server that replaces the server of `setup`, at the same URL and with the same state. */
 let successor: Cuecard | null = null
 
 afterAll(async () => {
@@ -35,7 +38,7 @@ afterAll(async () => {
 
 const server = (): Cuecard => successor ?? setup.cuecard
 
-/** Replaces the server, as a deploy does. `page` is the folder of its page. */
+/** Replaces the server, as a deployment does. `page` is the folder of the new server's page. */
 async function replaceServer(vars: Readonly<Record<string, string>>, page?: string): Promise<void> {
   await server().kill()
   await startSuccessor(vars, page)
@@ -48,9 +51,9 @@ async function startSuccessor(vars: Readonly<Record<string, string>>, page = rea
   successor = await startCuecard({ port, persist: setup.cuecard.persist, vars: deployment, onLog: console.log }, build)
 }
 
-/** Opens the page in a new context, signed in. */
+/** Opens the page as a signed-in user in a new context. */
 async function openSignedIn(options: BrowserContextOptions = {}): Promise<Visitor> {
-  const visitor = await openVisitor({ ...setup, cuecard: server() }, "/", usedOnce({ viewport: DESK, ...options }))
+  const visitor = await openVisitor({ ...setup, cuecard: server() }, "/", usedOnce({ viewport: DESKTOP, ...options }))
   const { page } = visitor
   await page.click(".sign-in a", SOON)
   await page.waitForSelector("input[name=login]", SOON)
@@ -155,7 +158,7 @@ test("[SW3] only the page and its scripts and styles are stored, both before and
   await closeContext(context)
 })
 
-/** Paths that the worker must leave to the server. */
+/** Paths for which the worker must not answer requests. */
 const OTHER_PATHS = [
   "/admin",
   "/share/none",
@@ -166,7 +169,9 @@ const OTHER_PATHS = [
   "/media/none",
 ]
 
-/** Opens a conversation and OTHER_PATHS. Returns for each requested path whether the worker has answered it. */
+/**
+ * Opens a conversation and OTHER_PATHS. Returns for each requested path whether the worker has answered the request.
+ */
 async function listAnswered(page: Page): Promise<ReadonlyMap<string, boolean>> {
   const answered = new Map<string, boolean>()
   page.on("response", (response) => {
@@ -198,7 +203,7 @@ test("[SW6] the worker answers requests for the page and its files, but no other
       .filter(({ name }) => new URL(name).pathname.startsWith("/v1/"))
       .map((entry) => Reflect.get(entry, "workerMatchedSourceType")),
   )
-  // Because of the static routes, Chromium doesn't even start the worker for them.
+  // Because of static routing, Chromium doesn't even start the worker for these requests.
   expect([...new Set(sources)]).toEqual(["network"])
   expectOnlyPageAnswered(await listAnswered(page))
   // The admin page isn't stored.
@@ -207,7 +212,7 @@ test("[SW6] the worker answers requests for the page and its files, but no other
   await closeContext(context)
 })
 
-test("[SW7] the content policy allows no other worker, and one Trusted Types policy, which can't be used for anything else", async () => {
+test("[SW7] the content security policy allows no other worker, and only one Trusted Types policy, which can't be used for anything else", async () => {
   const { context, page } = await openSignedIn()
   await untilKept(page)
   const attempts = await page.evaluate(async () => {
@@ -252,7 +257,7 @@ test("[WR36] the page is installable", async () => {
   const { context, page, errors } = await openSignedIn()
   const session = await context.newCDPSession(page)
   const { installabilityErrors } = await session.send("Page.getInstallabilityErrors")
-  // Chromium offers no installation in a private window, and every test runs in such a window.
+  // Chromium doesn't offer installation in a private window, and every test runs in such a window.
   expect(installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== "in-incognito")).toEqual([])
   const { url, errors: faults, data } = await session.send("Page.getAppManifest")
   expect({ url, faults }).toEqual({ url: `${server().url}/manifest.webmanifest`, faults: [] })
@@ -288,7 +293,7 @@ testInFull("[SW4] while the server doesn't respond, the stored page is shown", a
 })
 
 testInFull(
-  "[SW1] [PG79] while the server can't be reached, the page opens and says so, and can try again",
+  "[SW1] [PG79] while the server can't be reached, the page opens and says so, and the user can try again",
   async () => {
     const { context, page } = await openSignedIn()
     await untilKept(page)
@@ -323,7 +328,7 @@ test("[SW5] a new version is shown at once, and replaces the stored version", as
   await closeContext(context)
 })
 
-testInFull("[SW6] a worker that receives all requests also answers only those for the page and its files", async () => {
+testInFull("[SW6] a worker that receives all requests answers only those for the page and its files, too", async () => {
   await replaceServer({ SERVICE_WORKER: "on" }, createUnroutedPage())
   const { context, page } = await openSignedIn()
   await askQuestion(page, "/say hello")

@@ -1,4 +1,4 @@
-/** shared-copy.test.ts: sharing a conversation by link in the page, and the page that its readers see. */
+/** shared-copy.test.ts: sharing a conversation by link on the page, and the page that the readers see. */
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
@@ -19,7 +19,7 @@ async function openCopy(url: string, size = { width: 1280, height: 900 }): Promi
   return { page, status: response?.status() ?? 0 }
 }
 
-test("[SR9] [SR10] [SR11] a link is made, read without an account, listed and deleted", async () => {
+test("[SR9] [SR10] [SR11] a link is created, read without an account, listed and deleted", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard, { bypassCSP: true })
   await askQuestion(page, "What's the weather in London?")
   await untilSettled(page)
@@ -36,7 +36,7 @@ test("[SR9] [SR10] [SR11] a link is made, read without an account, listed and de
   await dialog.getByLabel("Expires").selectOption("7")
   await dialog.getByLabel("Show my name").check()
   await dialog.getByRole("button", { name: "Copy link" }).click()
-  const address = dialog.getByLabel("Address of the link")
+  const address = dialog.getByLabel("Link address")
   const url = await address.inputValue(SOON)
   expect(await dialog.locator(".links").textContent()).toMatch(/Created .* · expires .* · with your name/)
   expect(await findViolations(page)).toEqual([])
@@ -66,5 +66,5 @@ test("[SR9] [SR10] [SR11] a link is made, read without an account, listed and de
   const unknown = await openCopy(`${setup.cuecard.url}/share/nobody.${"x".repeat(22)}`)
   expect(unknown.status).toBe(404)
   await expect.poll(() => unknown.page.textContent("h1"), SOON).toBe("This conversation isn't available")
-  await Promise.all([page, reader.page, unknown.page].map((one) => one.context().close()))
+  await Promise.all([page, reader.page, unknown.page].map((tab) => tab.context().close()))
 })

@@ -17,7 +17,10 @@ export interface SignInSetup {
   browser: Browser
 }
 
-/** `vars` are deployment variables, in addition to those for the sign-in. */
+/**
+ * Starts the server, the provider and the browser. `vars` are deployment variables, in addition to those for the
+ * sign-in.
+ */
 export function useSignIn(vars: Readonly<Record<string, string>> = {}): Readonly<SignInSetup> {
   const setup: Partial<SignInSetup> = {}
   beforeAll(async () => {
@@ -97,7 +100,7 @@ export async function goToProvider(page: Page): Promise<void> {
   await page.waitForSelector("input[name=login]", SOON)
 }
 
-/** Fills in the provider's form. The next form asks for consent, unless it was given before. */
+/** Fills in the provider's form. The next form asks for consent, unless the user has given it before. */
 export async function enterLogin(page: Page, login: string): Promise<void> {
   await page.fill("input[name=login]", login)
   await page.fill("input[name=password]", "any")

@@ -24,7 +24,7 @@ const setup = useSignIn({ SCRIPTED_DELAY_MS: "10" })
 const url = (at = "/"): string => `${setup.cuecard.url}${at}`
 
 describe("signing in", () => {
-  test("[SP2] [SP4] while nobody is signed in, the screen names the tenant and the providers, and no token is requested", async () => {
+  test("[SP2] [SP4] while nobody is signed in, the sign-in screen names the tenant and the providers, and no token is requested", async () => {
     const { context, page, errors } = await openVisitor(setup)
     await untilSignedOut(page)
     expect(await page.title()).toBe("Sign in · Cuecard")
@@ -35,7 +35,7 @@ describe("signing in", () => {
     page.on("request", (request) => requests.push(request.url()))
     await page.evaluate(() => dispatchEvent(new Event("online")))
     await page.waitForTimeout(1_500)
-    expect(requests.filter((one) => one.includes("token"))).toEqual([])
+    expect(requests.filter((request) => request.includes("token"))).toEqual([])
     expect(errors).toEqual([])
     await context.close()
   })
@@ -65,7 +65,7 @@ describe("signing in", () => {
     await page.waitForSelector("article", SOON)
     const tab = await openTab(context, url(`/#/s/${session}`))
     await tab.page.waitForSelector("article", SOON)
-    // In another browser, the same person begins at the conversation's URL.
+    // In another browser, the same person signs in starting from the conversation's URL.
     const other = await openVisitor(setup, `/#/s/${session}`)
     await signIn(other.page, "ada")
     await other.page.waitForSelector("article", SOON)
@@ -88,7 +88,7 @@ describe("signing in", () => {
     await context.close()
   })
 
-  test("[SP4] the admin page asks to sign in too, and afterwards shows the section that was open", async () => {
+  test("[SP4] the admin page also asks the user to sign in, and afterwards shows the section that was open", async () => {
     const { context, page } = await openVisitor(setup, "/admin#agents")
     await untilSignedOut(page)
     await signIn(page, "admin-mary")
@@ -106,7 +106,7 @@ describe("a failed sign-in shows the reason:", () => {
     await page.click("a[href$='/abort']")
     await untilSignedOut(page)
     expect(await page.textContent(".sign-in [role=alert]")).toContain("You cancelled the sign-in")
-    // The URL is the one at which the sign-in began, and the error isn't shown again after a reload.
+    // The URL is that at which the sign-in began, and the error isn't shown again after a reload.
     expect(page.url()).toBe(url("/#/s/some-conversation"))
     await page.reload()
     await untilSignedOut(page)
@@ -170,7 +170,7 @@ describe("a failed sign-in shows the reason:", () => {
 })
 
 describe("signing out", () => {
-  test("[SP6] in one tab also signs out the other tab; going back and forward shows none of the user's data", async () => {
+  test("[SP6] in one tab also signs out the other tab; going back and forward doesn't show any of the user's data", async () => {
     const { context, page, errors } = await openVisitor(setup)
     await signIn(page, "leaver")
     await askQuestion(page, "/say a secret text")
@@ -179,9 +179,9 @@ describe("signing out", () => {
     await tab.page.waitForSelector("article", SOON)
     await openMenu(page)
     await page.click("text=Sign out")
-    for (const one of [page, tab.page]) {
-      await untilSignedOut(one)
-      expect(await one.content()).not.toContain("a secret text")
+    for (const signedOut of [page, tab.page]) {
+      await untilSignedOut(signedOut)
+      expect(await signedOut.content()).not.toContain("a secret text")
     }
     for (const go of ["goBack", "goBack", "goForward"] as const) {
       await page[go]().catch(() => null)
@@ -193,7 +193,7 @@ describe("signing out", () => {
     await context.close()
   })
 
-  test("[SP3] [SP6] everywhere needs a confirmation, and ends the sign-in in another browser", async () => {
+  test("[SP3] [SP6] everywhere needs a confirmation, and signs the user out of another browser", async () => {
     const one = await openVisitor(setup)
     await signIn(one.page, "traveller")
     const other = await openVisitor(setup)
@@ -209,14 +209,14 @@ describe("signing out", () => {
     await one.page.click("text=Sign out everywhere…")
     await one.page.click("dialog[open] .grave")
     await untilSignedOut(one.page)
-    // The server closes the other browser's socket, so nothing has to be done there.
+    // The server closes the other browser's socket, so the other page notices without a user action.
     await untilSignedOut(other.page)
     expect(await other.page.content()).not.toContain("hello")
     await one.context.close()
     await other.context.close()
   })
 
-  test("[SI13] leads to the provider's sign-out if the issuer is registered with it; the next sign-in then needs a login", async () => {
+  test("[SI13] leads to the provider's sign-out if the issuer's registration says so; the next sign-in then needs a login", async () => {
     const registration = {
       issuer: setup.provider.issuer,
       audience: "https://api.example.com",
@@ -280,7 +280,7 @@ describe("signing out", () => {
       await page.click("text=Sign out")
       await untilSignedOut(page)
       await page.unroute("**/v1/sessions")
-      // Another person uses the browser now, so the provider must not recognise the previous one.
+      // Another person uses the browser now, so the provider must not recognise the previous person.
       await context.clearCookies({ domain: new URL(setup.provider.issuer).hostname })
       await signIn(page, "second")
       await page.waitForSelector(".welcome", SOON)

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { testInFull } from "../support/seeded.ts"
 import { findViolations } from "./axe-violations.ts"
-import { askQuestion, DESK, DESK_AND_PHONE, PHONE, untilSettled } from "./page.ts"
+import { askQuestion, DESKTOP, DESKTOP_AND_PHONE, PHONE, untilSettled } from "./page.ts"
 import {
   callAsOwner,
   openMenu,
@@ -104,7 +104,7 @@ describe("a token that is revoked", () => {
     await page.waitForSelector("article[data-role=assistant] >> text=word9", SOON)
     const before = tokens.length
     const headers = { authorization: `Bearer ${tokens.at(-1)}`, "content-type": "application/json" }
-    // The server closes the socket with the same code as when the token expires.
+    // The server closes the socket with the same code as when a token expires.
     const revoked = await fetch(url("/v1/tokens/revoke"), { method: "POST", headers, body: "{}" })
     expect(revoked.status).toBe(200)
     expect(await page.getAttribute("article[data-role=assistant]", "data-status")).toBe("running")
@@ -164,8 +164,8 @@ describe("a token that expires", () => {
 })
 
 describe("accessibility", () => {
-  test.each(DESK_AND_PHONE)(
-    "[SP8] the sign-in screen, the user's menu and its panel: axe finds nothing, and texts are aligned to the start edge, on a %s",
+  test.each(DESKTOP_AND_PHONE)(
+    "[SP8] the sign-in screen, the user's menu and its panel: axe finds nothing, and text is aligned to the start edge, on a %s",
     async (_name, size, colorScheme) => {
       const options = { viewport: size, colorScheme, bypassCSP: true, reducedMotion: "reduce" } as const
       const { context, page, errors } = await openVisitor(setup, "/", options)
@@ -173,8 +173,8 @@ describe("accessibility", () => {
       expect(await findViolations(page)).toEqual([])
       await page.evaluate(() => (document.documentElement.dir = "rtl"))
       expect(await findWrongEdges(page, ".sign-in p")).toEqual([])
-      // On a phone the menu is in the drawer.
-      await page.setViewportSize(DESK)
+      // On a phone, the menu is in the drawer.
+      await page.setViewportSize(DESKTOP)
       await signIn(page, "axel")
       await page.setViewportSize(size)
       if (size === PHONE) await page.click(".drawer-button")
@@ -205,7 +205,7 @@ function findWrongEdges(page: Page, selector: string): Promise<string[]> {
 }
 
 describe("a user who is erased", () => {
-  test("[PG88] sees a note that says so, live and after a reload, and can sign in again as somebody else", async () => {
+  test("[PG88] sees a note about the erasure, live and after a reload, and can sign in as somebody else", async () => {
     const { page, context, errors } = await openVisitor(setup)
     await signIn(page, "erasable")
     await askQuestion(page, "/say hello")

@@ -1,19 +1,21 @@
-/** sources.test.ts: the sources of an answer in a real Chromium on the built page: live, after a reload, on a phone. */
+/**
+ * sources.test.ts: the sources of an answer in a real Chromium on the built page: live, after a reload, and on a phone.
+ */
 
 import process from "node:process"
 import { expect, test } from "vitest"
 import { findViolations } from "./axe-violations.ts"
-import { askQuestion, DESK_AND_PHONE, openPage, transcriptOf, untilSettled } from "./page.ts"
+import { askQuestion, DESKTOP_AND_PHONE, openPage, transcriptOf, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser()
 
-test.each(DESK_AND_PHONE)(
+test.each(DESKTOP_AND_PHONE)(
   "[SC3] [SC4] [SC5] sources are listed and numbered, and nothing is loaded from them, on a %s",
   async (_name, size, theme) => {
     const { browser, cuecard } = setup
     const view = { theme, size, bypassCSP: true }
-    const { page, errors, strangers } = await openPage(browser, cuecard, view)
+    const { page, errors, externalUrls } = await openPage(browser, cuecard, view)
     await askQuestion(page, "Search for tea")
     await untilSettled(page, 1)
     await page.waitForSelector(".sources li")
@@ -32,7 +34,7 @@ test.each(DESK_AND_PHONE)(
     await page.waitForSelector(".sources li")
     await untilSettled(page, 1)
     expect(await transcriptOf(page)).toBe(live)
-    expect(strangers).toEqual([])
+    expect(externalUrls).toEqual([])
     expect(errors).toEqual([])
     await page.context().close()
   },

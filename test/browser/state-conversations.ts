@@ -1,4 +1,4 @@
-/** state-conversations.ts: writes the conversations that the states in page-states.ts show, through the HTTP API. */
+/** state-conversations.ts: creates through the HTTP API the conversations that the states in page-states.ts show. */
 
 import type { Cuecard } from "cuecard/testing"
 import { expect, vi } from "vitest"
@@ -36,7 +36,7 @@ const QUESTIONS = {
 
 export type StateConversations = Readonly<Record<keyof typeof QUESTIONS | "copyUrl", string>>
 
-/** Writes all conversations at once, and gives a user a budget that is used up. */
+/** Creates all conversations at the same time, and gives a user a budget that is used up. */
 export async function writeConversations(cuecard: Cuecard): Promise<StateConversations> {
   const entries = await Promise.all(
     Object.entries(QUESTIONS).map(
@@ -86,7 +86,7 @@ async function send(cuecard: Cuecard, session: string, content: string): Promise
   await call(cuecard, "POST", `/v1/sessions/${session}/messages`, { content })
 }
 
-/** Waits until no answer runs. An answer that waits for approval doesn't run. */
+/** Waits until no answer is running. An answer that is waiting for approval isn't running. */
 async function untilRested(cuecard: Cuecard, session: string): Promise<void> {
   const check = async (): Promise<void> => {
     const { messages } = await call(cuecard, "GET", `/v1/sessions/${session}/conversation/recent`)

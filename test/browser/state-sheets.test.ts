@@ -1,8 +1,9 @@
 /**
- * state-sheets.test.ts: screenshots of every state in page-states.ts, six states to a sheet, for docs/pictures.
+ * state-sheets.test.ts: takes screenshots of every state in page-states.ts for docs/pictures, with six states per
+ * sheet.
  *
- * Each state is shown on a desktop and on a phone, in both themes, and from right to left. SHEET=text draws only the sheets
- * whose names contain the text.
+ * Each state is shown on a desktop and on a phone, in both themes, and from right to left. SHEET=text draws only the
+ * sheets whose names contain the text.
  */
 
 import { existsSync, readFileSync } from "node:fs"
@@ -24,7 +25,7 @@ const STATES_PER_SHEET = 6
 const PICTURE_PX = 560
 const SHEET_PX = 2800
 
-/** The views of states with an even and an odd number. */
+/** The views for states with an even and with an odd number. */
 const VIEWS: readonly (readonly StateView[])[] = [
   [
     { width: DESK_PX, theme: "light", direction: "ltr" },
@@ -93,7 +94,7 @@ test("[AX1] the documentation shows every state on a sheet", () => {
   }
 })
 
-/** every-state.test.ts opens the same states in every test run, so the sheets are only drawn for the documentation. */
+/** every-state.test.ts opens the same states in every test run, so the sheets are drawn only for the documentation. */
 describe.runIf(IS_DRAWN)("sheets of the states for the documentation", () => {
   const createStage = useStage()
   test.each(SHEETS)("[AX1] $name", async ({ name, states }) => {

@@ -6,23 +6,24 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { importMessages } from "../support/import-messages.ts"
-import { DESK, openPage, untilStill } from "./page.ts"
+import { DESKTOP, openPage, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
 
 /**
- * The change adds 4 elements. With one rule that makes the page depend on its messages, there are more than a hundred.
+ * Maximum number of elements that may be restyled. The change adds 4 elements. A single rule that makes the page's
+ * style depend on its messages would raise the number above a hundred.
  */
 const MAX_STYLED_ELEMENTS = 20
 
-/** The marks around the change in the trace. */
+/** The names of the marks before and after the change in the trace. */
 const MARKS = { begin: "change-begin", end: "change-end" } as const
 
 interface TraceEvent {
   readonly name: string
   readonly pid: number
-  /** In microseconds. */
+  /** The time, in microseconds. */
   readonly ts: number
   readonly args: { readonly elementCount?: number }
 }
@@ -30,7 +31,7 @@ interface TraceEvent {
 const setup = useServerAndBrowser()
 
 /**
- * Returns the number of elements that get new styles while the page runs the function. What the page draws before and
+ * Returns the number of elements that get new styles while the page runs the function. What the page draws before or
  * after the call doesn't count.
  */
 async function countStyledElements(page: Page, change: (marks: typeof MARKS) => void): Promise<number> {
@@ -52,7 +53,7 @@ async function countStyledElements(page: Page, change: (marks: typeof MARKS) => 
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** Adds a paragraph with a button to the newest answer, and has it styled at once. */
+/** Adds a paragraph with a button to the newest answer, and makes the browser style it at once. */
 function growAnswer({ begin, end }: typeof MARKS): void {
   // Applies the styles of earlier changes first.
   document.body.getBoundingClientRect()
@@ -71,7 +72,7 @@ test("[PF12] when an answer grows, only its new elements are styled", async () =
   const session = await importMessages(setup.cuecard, 40, (at) =>
     at % 2 === 0 ? "What?" : "See [it](https://example.com):\n\n```ts\nconst a = 1\n```\n\n| a |\n|---|\n| 1 |",
   )
-  const { page } = await openPage(setup.browser, setup.cuecard, { at: `#/s/${session}`, size: DESK })
+  const { page } = await openPage(setup.browser, setup.cuecard, { at: `#/s/${session}`, size: DESKTOP })
   await page.waitForSelector("article .prose >> nth=5", SOON)
   await page.waitForSelector("figure.code .code-tools >> nth=5", SOON)
   await page.waitForSelector("[data-session]", SOON)

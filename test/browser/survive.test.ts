@@ -1,4 +1,4 @@
-/** survive.test.ts: cancel, network loss, approval, retry and edit, in several windows of a real Chromium. */
+/** survive.test.ts: stopping, network loss, approval, retries and edits, in several windows of a real Chromium. */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
@@ -8,7 +8,7 @@ import { closeContexts, openChromium } from "../support/chromium.ts"
 import { withRoutedSockets } from "../support/reused-contexts.ts"
 import {
   askQuestion,
-  DESK,
+  DESKTOP,
   FIELD,
   netOf,
   openPage,
@@ -26,14 +26,14 @@ const SLOW = "/bench deltas=4000 delay_ms=10"
 
 let cuecard: Cuecard
 let browser: Browser
-/** The windows on the conversation of the running test. */
+/** The windows that show the conversation of the running test. */
 let windows: Page[] = []
 let faults: string[] = []
 /** Windows that tests share, because opening one takes most of a second of processor time. */
 const sharedWindows = new Map<number, Opened>()
-const WINDOW_SIZES = [DESK, DESK, PHONE, DESK]
+const WINDOW_SIZES = [DESKTOP, DESKTOP, PHONE, DESKTOP]
 const PHONE_WINDOW = 2
-/** The window that opens each conversation last. */
+/** The number of the window that opens each conversation last. */
 const LATE_WINDOW = 3
 
 beforeAll(async () => {
@@ -47,15 +47,15 @@ afterAll(async () => {
 })
 
 afterEach(async ({ task }) => {
-  // The next test must not depend on what a failed one left behind.
+  // The next test must not depend on what a failed test has left behind.
   if (task.result?.state !== "fail") return
   sharedWindows.clear()
   await closeContexts(browser)
 })
 
-/** Returns a shared window on a new conversation. */
+/** Returns a shared window that shows a new conversation. */
 async function takeWindow(at: number): Promise<Page> {
-  const opened = sharedWindows.get(at) ?? (await openPage(browser, cuecard, { size: WINDOW_SIZES[at] ?? DESK }))
+  const opened = sharedWindows.get(at) ?? (await openPage(browser, cuecard, { size: WINDOW_SIZES[at] ?? DESKTOP }))
   sharedWindows.set(at, opened)
   const { page, errors } = opened
   errors.length = 0
@@ -72,7 +72,7 @@ async function goTo(page: Page, at: string): Promise<void> {
   }, at)
 }
 
-/** Returns a shared window on the conversation of another window. */
+/** Returns a shared window that shows the conversation of another window. */
 async function takeWindowOn(of: Page, at: number): Promise<Page> {
   const page = await takeWindow(at)
   await goTo(page, `#/s/${sessionIn(of)}`)
@@ -80,7 +80,7 @@ async function takeWindowOn(of: Page, at: number): Promise<Page> {
   return page
 }
 
-/** Returns two desktop windows and one phone window on a conversation with one exchange. */
+/** Returns two desktop windows and one phone window that show a conversation with one exchange. */
 async function threeWindows(first = "/say hello"): Promise<[Page, Page, Page]> {
   windows = []
   faults = []
@@ -94,7 +94,7 @@ const readStatus = (page: Page) => page.getAttribute("article[data-role=assistan
 const untilShown = (pages: readonly Page[], selector: string) =>
   Promise.all(pages.map((page) => page.waitForSelector(selector, { timeout: 20_000 })))
 
-/** Expects all windows, including one that opens the conversation only now, to show the same. */
+/** Expects all windows, including one that opens the conversation only now, to show the same transcript. */
 async function expectSame(answers: number): Promise<void> {
   await Promise.all(windows.map((page) => untilSettled(page, answers)))
   const late = await takeWindowOn(windows[0] as Page, LATE_WINDOW)
@@ -127,7 +127,7 @@ describe("stopping", () => {
     await expectSame(2)
   })
 
-  test("[PG18] Escape stops the answer and keeps the text in the composer; an open drawer takes Escape first", async () => {
+  test("[PG18] Escape stops the answer and keeps the text in the composer; if the drawer is open, Escape first closes it", async () => {
     const page = await takeWindow(PHONE_WINDOW)
     await askQuestion(page, SLOW)
     await page.waitForSelector("article[data-status=running] [data-segment=text]")
@@ -144,21 +144,21 @@ describe("stopping", () => {
 
 describe("the network", () => {
   test.each(everyNth(["is stopped", "completes"], 2))(
-    "[PG26] a window that was offline while an answer %s then shows what the other windows show",
+    "[PG26] a window that was offline while an answer %s afterwards shows the same as the other windows",
     async (ending) => {
       const [first, second] = await threeWindows()
       const context = await browser.newContext(withRoutedSockets())
       const net = await netOf(context)
       const { page: lost } = await openIn(context, cuecard, `#/s/${sessionIn(first)}`)
       windows.push(lost)
-      // The code of the buttons is loaded, too. Chromium doesn't load it again if the first attempt fails.
+      // Also waits for the code of the buttons, which Chromium doesn't load again if the first attempt fails.
       await untilSettled(lost)
       // A program's answer ends only when the test ends it, however slow the machine is.
       if (ending === "is stopped") await askQuestion(first, SLOW)
       else await postRecords(cuecard, sessionIn(first), START_OF_ANSWER)
       await untilShown(windows, "article[data-status=running] [data-segment=text]")
       await net.cut()
-      // By now, the window has rendered everything that it received.
+      // At this point, the window has rendered everything that it has received.
       await lost.waitForSelector("footer .link")
       const before = await lost.textContent("article[data-status=running]")
       if (ending === "is stopped") await second.keyboard.press("Escape")
@@ -172,7 +172,7 @@ describe("the network", () => {
     },
   )
 
-  test("[SO13] a message written offline arrives once, even though its window was closed", async () => {
+  test("[SO13] a message written offline arrives once, even if its window has been closed", async () => {
     const context = await browser.newContext(withRoutedSockets())
     const net = await netOf(context)
     const { page } = await openIn(context, cuecard)
@@ -189,7 +189,9 @@ describe("the network", () => {
     await net.mend()
     const again = await openIn(context, cuecard)
     await untilSettled(beside.page, 2)
-    const texts = await beside.page.$$eval("article[data-role=user]", (all) => all.map((one) => one.textContent))
+    const texts = await beside.page.$$eval("article[data-role=user]", (all) =>
+      all.map((element) => element.textContent),
+    )
     expect(texts).toEqual(["/say one", "/say two"])
     const unsent = await again.page.evaluate(() => Object.keys(localStorage).filter((key) => /\.send\b/.test(key)))
     expect(unsent).toEqual([])
@@ -218,14 +220,14 @@ describe("the network", () => {
 })
 
 describe("approval", () => {
-  test("[PG20] allowed in one window and denied in another at the same time: one decision counts, and every window shows it", async () => {
+  test("[PG20] allowed in one window and denied in another at the same time: only one decision counts, and every window shows it", async () => {
     const [first, second, phone] = await threeWindows()
     await askQuestion(first, '/call probe_ask {"text":"now"}')
     await untilShown([first, second, phone], ".ask")
     expect(await phone.textContent(".ask")).toContain("Allow Cuecard to run probe_ask?")
     expect(await phone.isVisible('[data-segment=tool] >> text="now"')).toBe(true)
     expect(await first.$(".typing")).toBe(null)
-    // The second click may find that the button is gone. It must not wait for one, or it would press a later test's button.
+    // The second click may find no button. It must not wait for one, because it would then press a later test's button.
     const press = (page: Page, name: string) =>
       page.$eval(`.ask button >> text="${name}"`, (button) => (button as HTMLElement).click()).catch(() => {})
     await Promise.all([press(second, "Allow"), press(phone, "Deny")])
@@ -235,19 +237,19 @@ describe("approval", () => {
     await expectSame(2)
   })
 
-  test("[PG20] [PG28] on a phone a long argument and a long line in the composer are fully visible", async () => {
+  test("[PG20] [PG28] on a phone, a long argument and a long line in the composer are fully visible", async () => {
     const page = await takeWindow(PHONE_WINDOW)
     const long = "/etc/very/long/path/that/goes/on".repeat(4)
     await askQuestion(page, `/call probe_ask {"text":"${long}"}`)
     await page.waitForSelector(".ask")
     const box = page.locator(".data pre").first()
-    expect(await box.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0)
+    expect(await box.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
     expect(await box.textContent()).toContain(long)
     await page.screenshot({ path: "test/browser/out/phone-ask.png" })
     await page.fill(FIELD, "one line that fits beside a single butt")
     await page.click('.ask button >> text="Deny"')
     await page.waitForSelector(".badge:text-is('Denied')")
-    const hidden = () => page.locator(FIELD).evaluate((one) => one.scrollHeight - one.clientHeight)
+    const hidden = () => page.locator(FIELD).evaluate((element) => element.scrollHeight - element.clientHeight)
     expect(await hidden()).toBeLessThanOrEqual(1)
     await page.setViewportSize({ width: 320, height: 700 })
     expect(await hidden()).toBeLessThanOrEqual(1)
@@ -280,7 +282,7 @@ describe("approval", () => {
 })
 
 describe("retries and versions", () => {
-  test("[PG21] a failed answer shows why and can be retried; the attempts are versions", async () => {
+  test("[PG21] a failed answer shows the reason and can be retried; the attempts are versions", async () => {
     const [first, second] = await threeWindows()
     await askQuestion(first, "/fault model_refused")
     await untilShown(windows, "[data-note=failed]")
@@ -315,7 +317,7 @@ describe("retries and versions", () => {
     await expectSame(2)
   })
 
-  testInFull("[PG23] switching versions far up in the transcript does not move the switch on the screen", async () => {
+  testInFull("[PG23] switching versions far up in the transcript doesn't move the switch on the screen", async () => {
     const [first] = await threeWindows('/say "a\\n\\nb\\n\\nc"')
     for (let at = 2; at <= 16; at++) {
       await askQuestion(first, `/say "${"line\\n\\n".repeat(12)}${at}"`)
@@ -345,7 +347,7 @@ describe("retries and versions", () => {
     expectNoFaults()
   })
 
-  test("[PG19] a withdrawn message returns to the composer of one window and disappears from all", async () => {
+  test("[PG19] a withdrawn message returns to the composer of one window and disappears from all windows", async () => {
     const [first, second, phone] = await threeWindows()
     await askQuestion(first, SLOW)
     await first.waitForSelector("article[data-status=running] [data-segment=text]")
@@ -362,7 +364,7 @@ describe("retries and versions", () => {
     await expectSame(3)
   })
 
-  test("[PG20] a message sent while an answer waits denies its call and is answered", async () => {
+  test("[PG20] a message that is sent while an answer waits for approval denies the call and is answered", async () => {
     const [first, second] = await threeWindows()
     await askQuestion(first, '/call probe_ask {"text":"now"}')
     await untilShown(windows, ".ask")
@@ -379,16 +381,18 @@ describe("retries and versions", () => {
     await page.click("[data-segment=tool] summary")
     await page.waitForSelector("text=line 20 of 200")
     const box = page.locator(".data pre").nth(1)
-    await box.evaluate((one) => {
-      one.scrollTop = 40
+    await box.evaluate((item) => {
+      item.scrollTop = 40
     })
     await page.waitForSelector("text=line 60 of 200")
-    expect(await box.evaluate((one) => one.scrollTop)).toBe(40)
-    await box.evaluate((one) => {
-      one.scrollTop = one.scrollHeight
+    expect(await box.evaluate((item) => item.scrollTop)).toBe(40)
+    await box.evaluate((element) => {
+      element.scrollTop = element.scrollHeight
     })
     await page.waitForSelector("text=line 120 of 200")
-    expect(await box.evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight)).toBeLessThan(9)
+    expect(
+      await box.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight),
+    ).toBeLessThan(9)
     await untilSettled(page)
     expect(await page.getAttribute("[data-segment=tool] details", "open")).toBe("")
   })

@@ -6,7 +6,7 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 import { type StateConversations, writeConversations } from "./state-conversations.ts"
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0", PROBE_TOOLS: "on" } })
-/** More stops than any of these pages has. */
+/** Maximum number of Tab stops, which is more than any of these pages has. */
 const MAX_STOPS = 150
 let conversations: StateConversations
 
@@ -14,14 +14,14 @@ beforeAll(async () => {
   conversations = await writeConversations(setup.cuecard)
 })
 
-/** Describes the focused control, and what is wrong with how it is shown. */
+/** Describes the focused control, and any problem with how it is shown. */
 function describeFocus(): { readonly name: string; readonly fault: string } {
   const one = document.activeElement
   if (one === null || one === document.body) return { name: "", fault: "" }
   const box = one.getBoundingClientRect()
   const isInside = box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth
   const { outlineStyle, outlineWidth } = getComputedStyle(one)
-  // The message box has its focus border around it.
+  // The focus border of the message box is on the element around it.
   const isOutlined = (outlineStyle !== "none" && outlineWidth !== "0px") || one.matches("textarea, iframe")
   const fault = !isInside ? "is outside the window" : isOutlined ? "" : "has no outline"
   return { name: one.outerHTML.slice(0, 120), fault }
@@ -32,7 +32,7 @@ test.each(["cards", "approval", "media", "agents", "failed"] as const)(
   async (name) => {
     const { page } = await openPage(setup.browser, setup.cuecard, { at: `#/s/${conversations[name]}` })
     await page.waitForSelector("[data-transcript] article[data-role=assistant]", { timeout: 20_000 })
-    // What loads later must not appear during the walk.
+    // Elements that load later must not appear during the walk.
     for (const part of [".sidebar nav li .more", ".account-button", ".title-menu", ".composer textarea"])
       await page.waitForSelector(part, { state: "attached", timeout: 20_000 })
     await page.waitForLoadState("networkidle")

@@ -1,10 +1,10 @@
-/** theme.test.ts: a tenant's theme on the page, on a shared copy and in the widget, from the first paint on. */
+/** theme.test.ts: a tenant's theme on the page, on a shared copy and in the widget, from the first paint onwards. */
 
 import { mkdirSync } from "node:fs"
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { callApi } from "./admin-pages.ts"
-import { askQuestion, DESK, openPage, PHONE, sessionIn, THEMES, untilSettled } from "./page.ts"
+import { askQuestion, DESKTOP, openPage, PHONE, sessionIn, THEMES, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 import { allowSites, openSite, type Site, siteDocument, startSite } from "./widget-pages.ts"
 
@@ -61,13 +61,13 @@ const readStyle = (page: Page, selector: string) =>
 describe.each(THEMES)("in the %s theme", (theme) => {
   test("[TH4] the page has the tenant's theme, texts and logo at its first paint", async () => {
     await putLogo()
-    const context = await setup.browser.newContext({ colorScheme: theme, viewport: DESK })
+    const context = await setup.browser.newContext({ colorScheme: theme, viewport: DESKTOP })
     const page = await context.newPage()
     const errors: string[] = []
     page.on("console", (message) => {
       if (message.type() === "error") errors.push(message.text())
     })
-    // The style that applies when the document's body begins, before anything can be painted.
+    // Records the style that applies when the document's body begins, before anything can be painted.
     await page.addInitScript(() => {
       new MutationObserver((_records, observer) => {
         if (document.body === null) return
@@ -96,7 +96,7 @@ describe.each(THEMES)("in the %s theme", (theme) => {
     await context.close()
   })
 
-  test("[TH7] the widget has the theme too, and its attribute selects light or dark", async () => {
+  test("[TH7] the widget has the theme, too, and its attribute selects light or dark", async () => {
     const other = theme === "light" ? "dark" : "light"
     const { page, errors } = await openSite(
       setup.browser,
@@ -147,7 +147,7 @@ test("[TH7] the page of a shared copy has the theme, without an account", async 
   await page.context().close()
 })
 
-/** Returns a token of the page's user. */
+/** Returns a token for the page's user. */
 async function tokenOfPage(page: Page): Promise<string> {
   return await page.evaluate(async () => {
     const response = await fetch("/v1/dev/token", { method: "POST" })

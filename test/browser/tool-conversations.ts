@@ -1,6 +1,7 @@
 /**
- * tool-conversations.ts: the conversations whose tools belong to a tenant: an MCP server that asks the user, one with
- * an app, one that needs the user's account, and a card with a form. It also writes a canvas document in two versions.
+ * tool-conversations.ts: creates the conversations that use a tenant's own tools: an MCP server that asks the user, one
+ * with an app, one that needs the user's account, and a card with a form. Also creates a canvas document in two
+ * versions.
  */
 
 import { createServer } from "node:http"
@@ -33,8 +34,8 @@ const createDocument = (n: number): string =>
   })}`
 
 /**
- * The questions of each conversation. All but the one about the document go to the agent `guide`, whose tools belong to
- * the servers.
+ * The questions of each conversation. All except those about the document go to the agent `guide`, whose tools belong
+ * to the servers.
  */
 const QUESTIONS = {
   canvas: [createDocument(1), createDocument(2)],
@@ -51,7 +52,7 @@ export interface StartedTools {
   readonly close: () => Promise<void>
 }
 
-/** `watch`: called with each new conversation before its first question. */
+/** Creates the conversations. `watch` is called with each new conversation before its first question. */
 export async function writeToolConversations(
   cuecard: Cuecard,
   watch?: (name: keyof ToolConversations, id: string) => Promise<void>,
@@ -97,7 +98,7 @@ export async function writeToolConversations(
   }
 }
 
-/** Stores the shipped form as a card for the results of the tests, with their tools. */
+/** Stores the shipped form as a card for the tests' results, adapted to their tools. */
 async function putForm(put: (path: string, body: object) => Promise<void>): Promise<void> {
   const form = readTemplate("form")
   const { book, decline } = form.actions as { readonly book: object; readonly decline: object }

@@ -79,7 +79,7 @@ const DIALOGS: readonly State[] = [
     open: async (stage) => {
       const page = await openRowMenu(stage)
       const at = await page.$$eval(".menu [role=menuitem]", (all) =>
-        all.findIndex((one) => /Select several|تحديد/.test(one.textContent ?? "")),
+        all.findIndex((element) => /Select several|تحديد/.test(element.textContent ?? "")),
       )
       await chooseCommand(page, at)
       await page.waitForSelector(".selection", SOON)

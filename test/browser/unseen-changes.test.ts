@@ -9,7 +9,10 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser({ vars: { PROBE_TOOLS: "on" } })
 
-/** How many of the newest messages are compared: more than the first test has, and less than a page of history. */
+/**
+ * The number of newest messages that are compared, which is more than the first test has, and less than a page of
+ * history.
+ */
 const NEWEST_COMPARED = 8
 
 let windows: Page[] = []
@@ -40,8 +43,8 @@ async function expectSame(session: string, answers: number): Promise<void> {
 }
 
 /**
- * Returns the newest messages of a transcript. The number of older pages that a window has loaded depends on its height and
- * on what happened in it.
+ * Returns the newest messages of a transcript. The number of older pages that a window has loaded depends on its height
+ * and on what happened in it.
  */
 function newestOf(transcript: string): string {
   return transcript
@@ -59,7 +62,7 @@ async function readHistory(session: string): Promise<HistoryPage> {
   return (await (await sendRequest(`${session}/conversation/recent?limit=50`)).json()) as HistoryPage
 }
 
-/** Waits until the other agent has answered. The export contains every version, and then has no waiting call. */
+/** Waits until the other agent has answered. The export, which contains every version, then has no waiting call. */
 async function untilAnswered(session: string): Promise<void> {
   const hasAnswer = async (): Promise<boolean> => {
     const file = await (await sendRequest(`${session}/events`)).text()
@@ -69,7 +72,7 @@ async function untilAnswered(session: string): Promise<void> {
 }
 
 testInFull(
-  "[VE8] a late answer to an edited question is shown in no window until its version is shown, and then in all",
+  "[VE8] a late answer to an edited question isn't shown in any window until its version is shown, and then in all windows",
   async () => {
     const page = await openWindow()
     const research = [[{ type: "tool_call", name: "probe_slow", args: '{"ms":2500}' }], [createDelta("Found it.")]]
@@ -88,15 +91,15 @@ testInFull(
     await phone.waitForSelector("p:text-is('other')")
     await untilAnswered(session)
     await expectSame(session, 1)
-    for (const one of windows) expect(await one.textContent("[data-transcript]")).not.toContain("Found it.")
+    for (const window of windows) expect(await window.textContent("[data-transcript]")).not.toContain("Found it.")
     await phone.click("button[aria-label='Previous version']")
-    for (const one of windows) await one.waitForSelector("article[data-role=agent]")
+    for (const window of windows) await window.waitForSelector("article[data-role=agent]")
     await expectSame(session, 2)
     expect(await page.textContent("[data-transcript]")).toContain("Found it.")
   },
 )
 
-test("[HI6] open windows show an import as soon as it is complete; until then, a reload shows the same as they do", async () => {
+test("[HI6] open windows show an import as soon as it is complete; until then, a reload shows the same as the open windows", async () => {
   const { id } = await setup.cuecard.createSession("Imported")
   const [page, phone] = [await openWindow(id), await openWindow(id, PHONE)]
   const parts = [fileOf("first"), fileOf("second")]
@@ -104,14 +107,14 @@ test("[HI6] open windows show an import as soon as it is complete; until then, a
     sendRequest(`${id}/import?part=${part}&of=2`, { method: "POST", body: parts[part - 1] ?? "" })
   expect((await upload(1)).ok).toBe(true)
   await askQuestion(page, "/say after all")
-  for (const one of windows) await one.waitForSelector("article[data-status=queued]")
+  for (const window of windows) await window.waitForSelector("article[data-status=queued]")
   const reloaded = await openWindow(id)
   await reloaded.waitForSelector("article[data-status=queued]")
-  for (const one of [reloaded, phone]) await untilStill(one)
+  for (const tab of [reloaded, phone]) await untilStill(tab)
   expect(await transcriptOf(reloaded)).toBe(await transcriptOf(phone))
   expect((await readHistory(id)).messages).toHaveLength(1)
   expect((await upload(2)).ok).toBe(true)
-  for (const one of windows) await one.waitForSelector("p:text-is('after all')", { timeout: 20_000 })
+  for (const window of windows) await window.waitForSelector("p:text-is('after all')", { timeout: 20_000 })
   await expectSame(id, 2)
   const shown = await page.textContent("[data-transcript]")
   expect(shown).toContain("second answer 59")
@@ -122,7 +125,7 @@ function createDelta(delta: string): object {
   return { type: "text_delta", delta }
 }
 
-/** Creates a part of 60 turns. */
+/** Creates a part of an import with 60 turns. */
 function fileOf(name: string): string {
   const day = name === "first" ? "01" : "02"
   const turns = Array.from({ length: 60 }, (_, n) => [

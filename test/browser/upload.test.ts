@@ -17,7 +17,8 @@ function chooseFiles(page: Page, ...chosen: readonly (readonly [name: string, bo
   return page.setInputFiles(".composer input[type=file]", all)
 }
 
-const readChips = (page: Page) => page.$$eval(".chip", (all) => all.map((one) => one.getAttribute("data-state")))
+const readChips = (page: Page) =>
+  page.$$eval(".chip", (all) => all.map((element) => element.getAttribute("data-state")))
 const expectImage = (page: Page) =>
   page.waitForFunction(() => {
     const image = document.querySelector<HTMLImageElement>("article .frame img")
@@ -31,7 +32,7 @@ const sessions = async (): Promise<number> => {
 
 describe("attachments on a real server", () => {
   test("[PG42] [PG38] [PG72] the first upload creates the session; attachments are shown with their message, after a reload and in another tab", async () => {
-    const { page, errors, strangers } = await openPage(setup.browser, setup.cuecard)
+    const { page, errors, externalUrls } = await openPage(setup.browser, setup.cuecard)
     await chooseFiles(page, ["bay.png", bytesOf("/media/landscape")], ["table.csv", bytesOf("/media/table")])
     await expect.poll(() => readChips(page), SOON).toEqual(["done", "done"])
     await page.fill(FIELD, "/say what is this?")
@@ -39,7 +40,7 @@ describe("attachments on a real server", () => {
     await untilSettled(page)
     await expectImage(page)
     const kinds = "article[data-role=user] [data-segment]"
-    expect(await page.$$eval(kinds, (all) => all.map((one) => one.getAttribute("data-kind")))).toEqual([
+    expect(await page.$$eval(kinds, (all) => all.map((element) => element.getAttribute("data-kind")))).toEqual([
       null,
       "image",
       "file",
@@ -55,7 +56,7 @@ describe("attachments on a real server", () => {
     expect(await transcriptOf(other.page)).toBe(live)
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("button.file")])
     expect(download.suggestedFilename()).toBe("table.csv")
-    expect([errors, strangers]).toEqual([[], []])
+    expect([errors, externalUrls]).toEqual([[], []])
     await page.context().close()
   })
 

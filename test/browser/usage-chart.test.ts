@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest"
 import type { UsageRowView, UsageView } from "../../shared/usage/usage-view.ts"
 import { addUser, callApi, openAdmin, PICTURED_VIEWS, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
-import { DESK, PHONE } from "./page.ts"
+import { DESKTOP, PHONE } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -15,7 +15,7 @@ const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 const asOwner = async (method: string, path: string, body?: object) =>
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, "you", "owner"), method, path, body)
 
-/** Runs turns whose usage is reported in one batch. */
+/** Runs turns and waits until their usage has been reported in one batch. */
 async function playTurns(user: string, count: number): Promise<void> {
   const token = await tokenFor(setup.cuecard, user, "member")
   const created = await callApi(setup.cuecard, token, "POST", "/v1/sessions", {})
@@ -88,7 +88,7 @@ async function fakeUsage(page: Page): Promise<void> {
   })
 }
 
-/** Returns whether a label of the chart's axis extends beyond the drawing. */
+/** Returns whether a label on the chart's axis extends beyond the drawing. */
 async function isAxisCut(page: Page): Promise<boolean> {
   return await page.evaluate(() => {
     const left = document.querySelector(".usage-chart svg")?.getBoundingClientRect().left ?? 0
@@ -100,9 +100,9 @@ async function isAxisCut(page: Page): Promise<boolean> {
 
 describe("usage on the admin page", () => {
   test.each([
-    ["desk", DESK],
+    ["desktop", DESKTOP],
     ["phone", PHONE],
-  ] as const)("[MT12] on a %s, the axis is readable with no cost and with a tiny cost", async (_, size) => {
+  ] as const)("[MT12] on a %s, the axis is readable without any cost and with a tiny cost", async (_, size) => {
     const { page } = await openAdmin(setup.browser, setup.cuecard, "users", { size })
     for (const cost of [0, 40]) {
       const figures = { ...rowOf(0), cost_nano_usd: cost }
@@ -163,7 +163,7 @@ describe("usage on the admin page", () => {
       await page.evaluate((dir) => document.documentElement.setAttribute("dir", dir), direction)
       await page.evaluate(() => (location.hash = "#usage"))
       await page.waitForSelector(".usage-scroll table", SOON)
-      expect(await page.textContent(".usage-totals")).toContain("23 calls of unknown price")
+      expect(await page.textContent(".usage-totals")).toContain("23 calls without a known price")
       expect(await page.locator(".usage-scroll tbody tr").count()).toBe(4)
       const isTooWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
       expect(isTooWide).toBe(false)

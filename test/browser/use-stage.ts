@@ -9,7 +9,7 @@ import { type StateConversations, writeConversations } from "./state-conversatio
 import { type StartedTools, writeToolConversations } from "./tool-conversations.ts"
 import { allowSites, type Site, startSite } from "./widget-pages.ts"
 
-/** Returns a function that creates the stage of a view. Only tests and hooks may call it. */
+/** Returns a function that creates the stage for a view. Only tests and hooks may call that function. */
 export function useStage(): (view: StateView) => Stage {
   const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0", PROBE_TOOLS: "on" } })
   let site: Site

@@ -1,4 +1,7 @@
-/** widget-apps.test.ts: an MCP App in the widget, on a page of another origin: it draws, calls a tool and asks the user. */
+/**
+ * widget-apps.test.ts: an MCP App in the widget, on a page from another origin: the app is drawn, calls a tool and asks
+ * the user.
+ */
 
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"

@@ -28,7 +28,7 @@ test("[LT1] scrolling to the beginning of a long conversation in the widget drop
     const articles = () => [...root.querySelectorAll("article")]
     let count = 0
     const end = performance.now() + 60_000
-    while (!articles().some((one) => one.textContent?.includes("Message 0")) && performance.now() < end) {
+    while (!articles().some((article) => article.textContent?.includes("Message 0")) && performance.now() < end) {
       const view = root.querySelector(".view") as HTMLElement
       // Each step is a separate event, even if the view is already at its beginning.
       view.scrollTop = view.scrollTop > 0 ? 0 : 200

@@ -8,14 +8,14 @@ import { expect } from "vitest"
 
 export interface Site {
   readonly origin: string
-  /** Serves this document from now on, at a path of its own. Returns its URL. */
+  /** Serves this document from now on, at a separate path. Returns its URL. */
   serve(html: string, headers?: Readonly<Record<string, string>>): string
-  /** The number of tokens that the site has handed out. */
+  /** The number of tokens that the site has returned. */
   readonly tokens: number
   close(): Promise<void>
 }
 
-/** Starts a site whose `/chat-token` returns tokens of the server's user. */
+/** Starts a site whose `/chat-token` returns tokens for the server's user. */
 export async function startSite(cuecard: Cuecard): Promise<Site> {
   const documents = new Map<string, { readonly html: string; readonly headers: Readonly<Record<string, string>> }>()
   let tokens = 0
@@ -93,10 +93,7 @@ export function siteDocument(cuecard: Cuecard, attributes = "", head = "", body 
 ${head}</head><body>${body}${widgetTags(cuecard, attributes)}</body></html>`
 }
 
-/**
- * A script that collects the element's events with their details. It belongs in `head`, before the script of the
- * widget.
- */
+/** A script that collects the element's events with their details. It must be in `head`, before the widget's script. */
 export const EVENT_LOG = `<script>
   window.seen = []
   for (const name of ["ready", "session", "message", "error", "open", "close"])
@@ -105,10 +102,12 @@ export const EVENT_LOG = `<script>
 
 export async function untilSeen(page: Page, name: string): Promise<unknown> {
   await expect
-    .poll(() => page.evaluate((wanted) => Reflect.get(window, "seen").some(([one]: [string]) => one === wanted), name))
+    .poll(() =>
+      page.evaluate((wanted) => Reflect.get(window, "seen").some(([item]: [string]) => item === wanted), name),
+    )
     .toBe(true)
   return await page.evaluate(
-    (wanted) => Reflect.get(window, "seen").find(([one]: [string]) => one === wanted)?.[1],
+    (wanted) => Reflect.get(window, "seen").find(([item]: [string]) => item === wanted)?.[1],
     name,
   )
 }

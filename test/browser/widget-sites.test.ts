@@ -1,4 +1,4 @@
-/** widget-sites.test.ts: on hostile sites, the widget looks the same as on a neutral one. */
+/** widget-sites.test.ts: on hostile sites, the widget looks the same as on a neutral site. */
 
 import { writeFileSync } from "node:fs"
 import type { Page } from "playwright-core"
@@ -8,7 +8,7 @@ import { createHostileSites, type HostileSite } from "./hostile-sites.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 import { allowSites, openSite, type Site, startSite, widgetTags } from "./widget-pages.ts"
 
-/** The largest share of pixels that may differ. */
+/** The largest fraction of pixels that may differ. */
 const MAX_DIFFERENT_SHARE = 0.001
 const SIZE = { width: 560, height: 520 }
 
@@ -42,10 +42,7 @@ async function makeConversation(): Promise<string> {
   return id
 }
 
-/**
- * Creates the document of a site, which sets the size of the element with a rule that overrides the site's hostile
- * rules.
- */
+/** Creates a site's document. It sets the element's size with a rule that overrides the site's hostile rules. */
 function createDocument({ head = "", around = ["", ""], html = "", zoom = 1 }: HostileSite, tags: string): string {
   const size = `cuecard-chat { width: ${SIZE.width}px !important; height: ${SIZE.height}px !important }`
   void zoom
@@ -63,14 +60,14 @@ async function takePicture(host: HostileSite): Promise<{ readonly png: Buffer; r
   await page.evaluate(async () => {
     const root = document.getElementsByTagName("cuecard-chat")[0]?.shadowRoot
     const view = root?.querySelector(".view")
-    // Some sites replace built-in methods, so this calls few.
+    // Some sites replace built-in methods, so this function calls few of them.
     const hasLastStyles = (): boolean => {
       for (const { cssRules } of root?.adoptedStyleSheets ?? [])
         for (const rule of cssRules) if (rule instanceof CSSStyleRule && rule.selectorText === ".lightbox") return true
       return false
     }
     while (!hasLastStyles()) await new Promise((resolve) => setTimeout(resolve, 50))
-    // The last page of history has arrived when the end is in view.
+    // Once the end is in view and stays there, the last page of history has arrived.
     for (let same = 0, last = -1; same < 10; ) {
       await new Promise((resolve) => setTimeout(resolve, 50))
       const now = (view?.scrollTop ?? 0) + (view?.scrollHeight ?? 0) * 1e5
@@ -83,9 +80,9 @@ async function takePicture(host: HostileSite): Promise<{ readonly png: Buffer; r
   return { png, errors }
 }
 
-/** Returns the share of pixels that differ visibly; 1 if the sizes differ. */
-async function compare(one: Buffer, other: Buffer): Promise<number> {
-  const urls = [one, other].map((png) => `data:image/png;base64,${png.toString("base64")}`)
+/** Returns the fraction of pixels that differ visibly; 1 if the sizes differ. */
+async function compare(first: Buffer, second: Buffer): Promise<number> {
+  const urls = [first, second].map((png) => `data:image/png;base64,${png.toString("base64")}`)
   return await viewer.evaluate(async (sources) => {
     const [a, b] = await Promise.all(
       sources.map(async (source) => {
@@ -128,7 +125,7 @@ test.each(
     2,
   ),
 )("[WG7] %s", async (name) => {
-  const host = createHostileSites(setup.cuecard.url).find((one) => one.name === name)
+  const host = createHostileSites(setup.cuecard.url).find((hostileSite) => hostileSite.name === name)
   if (host === undefined) throw new Error(name)
   const { png, errors } = await takePicture(host)
   const expected = await neutralPicture(host.zoom ?? 1)

@@ -1,4 +1,4 @@
-/** widget.test.ts: `<cuecard-chat>` on a page of another origin: both layouts, events and methods, and the frame. */
+/** widget.test.ts: `<cuecard-chat>` on a page from another origin: both layouts, events and methods, and the frame. */
 
 import { mkdirSync } from "node:fs"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -34,7 +34,7 @@ afterAll(async () => await site?.close())
 const QUESTION = "What's the weather in London?"
 
 describe("the inline layout", () => {
-  test("[WG5] [WG6] answers a question in a page of another origin, and reports it to the page", async () => {
+  test("[WG5] [WG6] answers a question on a page from another origin, and reports the answer to that page", async () => {
     const { page, errors } = await openSite(
       setup.browser,
       site.serve(siteDocument(setup.cuecard, "", EVENT_LOG, "<input id=search autofocus>")),
@@ -42,7 +42,7 @@ describe("the inline layout", () => {
     const field = page.locator("cuecard-chat .composer textarea")
     await field.waitFor()
     await untilSeen(page, "ready")
-    // The site keeps the focus until the user goes to the widget.
+    // The site keeps focus until the user goes to the widget.
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("search")
     const before = await page.evaluate(() => Object.keys(window).length)
     await field.fill(QUESTION)
@@ -126,7 +126,7 @@ describe("the inline layout", () => {
     await page.context().close()
   })
 
-  test("[WG6] a site that is not allowed, or that has no tokens, gets an error event with the reason", async () => {
+  test("[WG6] a site that isn't allowed, or that provides no token, gets an error event with the reason", async () => {
     const other = await startSite(setup.cuecard)
     const denied = await openSite(setup.browser, other.serve(siteDocument(setup.cuecard, "", EVENT_LOG)))
     expect(await untilSeen(denied.page, "error")).toMatchObject({ code: "origin_denied" })
@@ -170,7 +170,7 @@ describe("the focus", () => {
 })
 
 describe("the button", () => {
-  test("[WG9] opens a panel; Escape closes it and returns the focus; a phone gets the whole screen", async () => {
+  test("[WG9] opens a panel; Escape closes it, and the focus returns; on a phone, the panel covers the whole screen", async () => {
     const address = site.serve(
       `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
       <title>Site</title>${EVENT_LOG}</head><body><h1>Site</h1>${widgetTags(setup.cuecard, 'layout="button"')}</body></html>`,
@@ -203,7 +203,7 @@ describe("the button", () => {
 })
 
 describe("isolate", () => {
-  test("[WG4] shows the conversation in a frame of the server, with the site's token", async () => {
+  test("[WG4] shows the conversation in a frame served by the server, with the site's token", async () => {
     const { page, errors } = await openSite(
       setup.browser,
       site.serve(siteDocument(setup.cuecard, 'isolate theme="light"', EVENT_LOG)),
@@ -219,7 +219,7 @@ describe("isolate", () => {
     await page.context().close()
   })
 
-  test("[WG4] a site that is not allowed can't frame the conversation, whatever origin it claims", async () => {
+  test("[WG4] a site that isn't allowed can't frame the conversation, whatever origin it claims", async () => {
     const other = await startSite(setup.cuecard)
     const source = (origin: string): string =>
       `${setup.cuecard.url}/embed?tenant=${setup.cuecard.tenant}&origin=${encodeURIComponent(origin)}`

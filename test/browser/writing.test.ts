@@ -1,10 +1,10 @@
-/** writing.test.ts: the tools of the composer and of answers, against a real server. */
+/** writing.test.ts: the composer's tools and the actions below answers, against a real server. */
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { testInFull } from "../support/seeded.ts"
 import { findViolations } from "./axe-violations.ts"
-import { askQuestion, DESK, FIELD, openIn, openPage, PHONE, untilSettled, untilStill } from "./page.ts"
+import { askQuestion, DESKTOP, FIELD, openIn, openPage, PHONE, untilSettled, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "20" } })
@@ -26,9 +26,9 @@ testInFull(
   "[WR1] [WR12] [WR14] [WR20] [WR22] [WR30] [WR40] [AP8] writing, rating, continuing and branching work on a desktop",
   async () => {
     const { browser, cuecard } = setup
-    const { page, errors } = await openPage(browser, cuecard, { size: DESK, bypassCSP: true })
+    const { page, errors } = await openPage(browser, cuecard, { size: DESKTOP, bypassCSP: true })
 
-    // A saved prompt is written in the dialog, and inserted with `/`.
+    // A prompt is saved in the dialog, and inserted with `/`.
     await page.click("button[aria-label=Tools]")
     await shoot(page, "tools-menu")
     await page.click("text=Saved prompts…")
@@ -152,7 +152,7 @@ test("[WR21] [WR31] [WR36] agents and suggestions work on a phone, in the dark t
 
 test("[WR31] [VD4] [WS1] the tools menu chooses the agent of a new conversation, and the header names it", async () => {
   const { browser, cuecard } = setup
-  const { page, errors } = await openPage(browser, cuecard, { size: DESK, bypassCSP: true })
+  const { page, errors } = await openPage(browser, cuecard, { size: DESKTOP, bypassCSP: true })
   await page.fill(FIELD, "/say hello")
   await page.click("button[aria-label=Tools]")
   await page.getByRole("menuitem", { name: "Choose an agent…" }).click()
@@ -174,7 +174,7 @@ test("[WR31] [VD4] [WS1] the tools menu chooses the agent of a new conversation,
   await expectAccessible(page)
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
   // A conversation with the general agent doesn't name it.
-  await page.setViewportSize(DESK)
+  await page.setViewportSize(DESKTOP)
   await page.click(".sidebar .new")
   await page.waitForSelector(".welcome")
   await askQuestion(page, "/say hello")

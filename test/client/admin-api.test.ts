@@ -1,4 +1,4 @@
-/** admin-api.test.ts: the requests of the admin page while the server is rate limiting it. */
+/** admin-api.test.ts: the admin page's requests while the server is rate-limiting them. */
 
 import { afterEach, expect, test, vi } from "vitest"
 import { AdminApi, createAdminFetch } from "../../client/admin/admin-api.ts"
@@ -46,7 +46,7 @@ test.each([
   ["a limit without a time", createRefusal(429)],
   ["a long wait", createRefusal(429, { "retry-after": "3600" })],
   ["a busy server", createRefusal(503, { "retry-after": "1" })],
-])("[AD15] after %s nothing is sent again", async (_name, refusal) => {
+])("[AD15] after %s, no request is sent again", async (_name, refusal) => {
   const { api, requests } = createApi([refusal])
   await expect(api.sendAction("DELETE", "/v1/users/ada")).rejects.toThrow("Slow down.")
   expect(requests).toEqual(["DELETE /v1/users/ada"])

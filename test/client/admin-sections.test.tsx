@@ -37,7 +37,7 @@ const apiWith = (methods: Partial<AdminApi>): AdminApi => methods as AdminApi
 /** Parses a body as the page's API does. */
 function parseResponse<T>(body: unknown, parse: (value: unknown) => T | null): T {
   const value = parse(JSON.parse(JSON.stringify(body)))
-  if (value === null) throw new Error("not the shape that the page expects")
+  if (value === null) throw new Error("The body doesn't have the shape that the page expects")
   return value
 }
 
@@ -46,24 +46,27 @@ const textOf = (root: Element): string => root.textContent ?? ""
 test.each([
   [undefined, 0, 0],
   [{ turns_per_user: 7 }, 2, 1],
-])("[MT14] sums that may lack turns say so, but rows of single users don't: %j", async (incomplete, sums, ofUsers) => {
-  const createView = (path: string): UsageView => {
-    const [from, to, by] = ["2026-01-01", "2026-01-31", new URLSearchParams(path.split("?")[1]).get("by")]
-    const rows = [{ ...FIGURES, [String(by)]: by === "day" ? from : "one" }]
-    const known = incomplete === undefined ? {} : { incomplete }
-    return { from, to, by: by as UsageView["by"], rows, total: FIGURES, next: null, ...known }
-  }
-  const api = apiWith({ get: async (path, parse) => parseResponse(createView(path), parse) })
-  const root = draw(<UsageSection api={api} identity={identity} />)
-  const countNotes = (): number => textOf(root).split("may lack up to 7").length - 1
-  await until(() => expect(root.querySelectorAll(".usage-totals, .usage-scroll")).toHaveLength(2))
-  expect(countNotes()).toBe(sums)
-  const select = [...root.querySelectorAll("select")].at(-1) as HTMLSelectElement
-  select.value = "user"
-  select.dispatchEvent(new Event("change", { bubbles: true }))
-  await until(() => expect(root.querySelector(".usage-scroll")?.textContent).toMatch(/^User/))
-  expect(countNotes()).toBe(ofUsers)
-})
+])(
+  "[MT14] totals that may lack turns say so, but rows for single users don't: %j",
+  async (incomplete, sums, ofUsers) => {
+    const createView = (path: string): UsageView => {
+      const [from, to, by] = ["2026-01-01", "2026-01-31", new URLSearchParams(path.split("?")[1]).get("by")]
+      const rows = [{ ...FIGURES, [String(by)]: by === "day" ? from : "one" }]
+      const known = incomplete === undefined ? {} : { incomplete }
+      return { from, to, by: by as UsageView["by"], rows, total: FIGURES, next: null, ...known }
+    }
+    const api = apiWith({ get: async (path, parse) => parseResponse(createView(path), parse) })
+    const root = draw(<UsageSection api={api} identity={identity} />)
+    const countNotes = (): number => textOf(root).split("may be missing up to 7").length - 1
+    await until(() => expect(root.querySelectorAll(".usage-totals, .usage-scroll")).toHaveLength(2))
+    expect(countNotes()).toBe(sums)
+    const select = [...root.querySelectorAll("select")].at(-1) as HTMLSelectElement
+    select.value = "user"
+    select.dispatchEvent(new Event("change", { bubbles: true }))
+    await until(() => expect(root.querySelector(".usage-scroll")?.textContent).toMatch(/^User/))
+    expect(countNotes()).toBe(ofUsers)
+  },
+)
 
 test("[AD23] feedback is added up by agent, for all months or for one", async () => {
   const counts = [
@@ -89,13 +92,13 @@ test("[AD23] feedback is added up by agent, for all months or for one", async ()
   await until(() => expect(readRows()).toEqual([["general", "2", "1", "67%", "Too slow: 1"]]))
 })
 
-test("[AD23] the section says so if no answer was rated", async () => {
+test("[AD23] the section says so if no answer has been rated", async () => {
   const api = apiWith({ get: async (_path, parse) => parseResponse({ counts: [] }, parse) })
   const root = draw(<FeedbackSection api={api} identity={identity} />)
   await until(() => expect(textOf(root)).toContain("No answer has been rated yet."))
 })
 
-test("[AD2] choosing a role sends nothing until the button is pressed", async () => {
+test("[AD2] choosing a role sends no request until the button is pressed", async () => {
   const user = { id: "bob", name: "Bob", role: "member", issuer: null, status: "active", created: 0 }
   const sent: unknown[] = []
   const api = apiWith({
@@ -120,7 +123,7 @@ test("[AD2] choosing a role sends nothing until the button is pressed", async ()
   expect(root.querySelector<HTMLSelectElement>(".row-actions select")?.value).toBe("admin")
 })
 
-test("[AD16] a user who is being erased is removed from the list when the erasure is done; the other loaded pages stay", async () => {
+test("[AD16] a user who is being erased is removed from the list once the erasure is done; the other loaded pages stay", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] })
   const createUser = (id: string, status = "active") => ({
     id,
@@ -152,7 +155,7 @@ test("[AD16] a user who is being erased is removed from the list when the erasur
   isErased = true
   await vi.advanceTimersByTimeAsync(2_000)
   await until(() => expect(listIds()).toEqual(["ada", "cleo"]))
-  expect(notice.value).toBe("bob is erased.")
+  expect(notice.value).toBe("bob has been erased.")
   const count = requests.length
   await vi.advanceTimersByTimeAsync(10_000)
   expect(requests.length).toBe(count)
@@ -160,7 +163,7 @@ test("[AD16] a user who is being erased is removed from the list when the erasur
   vi.useRealTimers()
 })
 
-test("[AD13] the scheduled backups are listed with their retention; a server without any says so", async () => {
+test("[AD13] the scheduled backups are listed with their retention; the page says so if the server makes none", async () => {
   const tally = { users: 2, sessions: 3, agent_sessions: 0, files: 1, bytes: 10 }
   const createBackup = (at: number) => ({
     ...{ id: `b${at}`, created: at, updated: at, tally, fault: null, state: "done", parts: 1, expires: at + 1 },
@@ -194,7 +197,7 @@ test("[AD14] a transfer is announced at its start and at each quarter, not with 
   expect(describeQuarter("Uploading", 0, 0)).toBe("Uploading")
 })
 
-test("[AD14] the end of a job is announced once; jobs that had ended when the list was loaded aren't", async () => {
+test("[AD14] the end of a job is announced once; jobs that had already ended when the list was loaded aren't announced", async () => {
   type Job = { readonly id: string; readonly state: "running" | "done" }
   const jobs = signal<readonly Job[]>([{ id: "old", state: "done" }])
   const texts = { running: "It is in progress.", done: "It is ready." }

@@ -20,7 +20,7 @@ test("[AD9] an effect that reloads sends one request per change", async () => {
   await until(() => expect(root.textContent).toBe("1"))
   changes.value = 1
   await until(() => expect(root.textContent).toBe("2"))
-  // Leaves time for further requests that the second request would cause.
+  // Leaves time for further requests, which the second request would cause if the effect depended on it.
   for (let frames = 0; frames < 5; frames++) await new Promise((drawn) => requestAnimationFrame(drawn))
   expect(requests).toBe(2)
 })

@@ -5,7 +5,7 @@ import { HttpApi } from "../../client/net/api.ts"
 import { RequestError } from "../../client/net/http-request.ts"
 import { wireMessage } from "./fake-server.ts"
 
-/** Creates a token whose times were set by the server's clock. */
+/** Creates a token whose times come from the server's clock. */
 function tokenOf(name: string, seconds: number, issued = 5_000_000): string {
   return `${name}.${btoa(JSON.stringify({ iat: issued, exp: issued + seconds }))}.sign`
 }
@@ -66,7 +66,7 @@ describe("tokens", () => {
       ++refused === 1 ? new Response("{}", { status: 401 }) : Response.json({ sessions: [] }),
     )
     await expect(api.listSessions()).resolves.toEqual({ sessions: [], next: null })
-    expect(tokens.map((one) => one?.split(".")[0] ?? null)).toEqual([null, "Bearer t1", null, "Bearer t2"])
+    expect(tokens.map((token) => token?.split(".")[0] ?? null)).toEqual([null, "Bearer t1", null, "Bearer t2"])
     const never = setUp(() =>
       Response.json({ code: "token_invalid", text: "The token isn't valid. Sign in again." }, { status: 401 }),
     )

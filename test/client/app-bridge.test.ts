@@ -13,7 +13,7 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false })
 
 /** Expects a value to match a definition of the protocol. */
 function expectValid(definition: string, value: unknown): void {
-  // Each definition is a schema with definitions of its own.
+  // Each definition is a schema that contains its own definitions.
   const validate = ajv.compile(SCHEMA.$defs[definition])
   expect(validate(value), JSON.stringify(validate.errors)).toBe(true)
 }
@@ -85,7 +85,7 @@ describe("an app", () => {
     expectValid("McpUiHostContextChangedNotification", withoutVersion(posted.at(-1)))
   })
 
-  test("[MA5] receives a result of which the page has only a part, as text", () => {
+  test("[MA5] receives a result as text if the page has only part of it", () => {
     const { posted, send } = createApp({}, { name: "a", args: "{", result: '{"text":"cut' })
     send({ method: "ui/notifications/initialized" })
     expect(posted.map(({ params }) => params)).toEqual([
@@ -119,7 +119,7 @@ describe("an app", () => {
 })
 
 describe("a link and a message", () => {
-  test("[MA6] a link is opened by the user, who sees its URL", async () => {
+  test("[MA6] a link is opened only by the user, who sees its URL", async () => {
     const { host, request } = createApp()
     const answer = await request("ui/open-link", { url: "https://example.com/a?b#c" })
     expectValid("McpUiOpenLinkResult", answer?.["result"])
@@ -190,8 +190,8 @@ describe("a link and a message", () => {
   })
 })
 
-describe("a call of a tool", () => {
-  test("[MA7] is made, and the user is asked only if the page's server requires it", async () => {
+describe("a tool call", () => {
+  test("[MA7] is made, and the user is asked only if the Cuecard server requires it", async () => {
     const { host, request } = createApp()
     const answer = await request("tools/call", { name: "refresh", arguments: { page: 2 } })
     expect(answer?.["result"]).toEqual({ content: [] })
@@ -250,13 +250,13 @@ test("[MA5] whatever an app sends, nothing throws, and every response is valid",
   fc.assert(
     fc.property(
       fc.oneof(
-        message.map((one) => JSON.stringify(one)),
+        message.map((item) => JSON.stringify(item)),
         fc.string(),
       ),
       (text) => {
         const { bridge, posted } = createApp()
         bridge.receive(text)
-        for (const one of posted) expect(one["jsonrpc"]).toBe("2.0")
+        for (const item of posted) expect(item["jsonrpc"]).toBe("2.0")
       },
     ),
     { numRuns: 300, seed: 16 },

@@ -31,7 +31,7 @@ function serveParts(answer: (n: number, attempt: number) => string | Promise<str
       async download(path) {
         const n = Number(/^\/v1\/tenant\/exports\/e1\/files\/(\d+)$/.exec(path)?.[1])
         requests.push(n)
-        const text = await answer(n, requests.filter((one) => one === n).length)
+        const text = await answer(n, requests.filter((request) => request === n).length)
         return new Blob([text ?? (n === 0 ? MANIFEST : (PARTS[n - 1] ?? ""))])
       },
     },
@@ -69,7 +69,7 @@ describe("the download of an archive", () => {
     expect([server.names(), server.requests.length]).toEqual([ALL_NAMES, 12])
   })
 
-  test("[AD12] stops at once, even while a file is being downloaded, and gives the reason for a refusal", async () => {
+  test("[AD12] stops at once, even while a file is being downloaded, and shows the reason for a refusal", async () => {
     const download = new ArchiveDownload()
     const hanging = serveParts((n) => (n === 2 ? new Promise<string>(() => {}) : null))
     const running = download.start(hanging.deps, ITEM)
@@ -85,7 +85,7 @@ describe("the download of an archive", () => {
   })
 })
 
-test("[AD12] the page asks before it is left only while files are being transferred", async () => {
+test("[AD12] the page asks the user before it is left only while files are being transferred", async () => {
   const download = new ArchiveDownload()
   const end = warnBeforeLeaving(() => download.stage.value !== null)
   const isAsked = (): boolean => {

@@ -1,4 +1,4 @@
-/** archive-upload.test.ts: an archive is recognised among chosen files, and uploaded part by part. */
+/** archive-upload.test.ts: an archive is found among the chosen files, and uploaded part by part. */
 
 import { createHash } from "node:crypto"
 import fc from "fast-check"
@@ -24,7 +24,7 @@ const archiveOf = (parts: readonly string[]): File[] => [
 const NO_TALLY = { users: 0, sessions: 0, agent_sessions: 0, files: 0, bytes: 0 }
 
 /**
- * Creates a server with one import, which accepts exactly the parts of a manifest. `fail` can override a response.
+ * Creates a server with one import that accepts only the parts that the manifest names. `fail` can override a response.
  */
 function serveParts(parts: readonly string[], fail: (path: string, attempt: number) => Response | null = () => null) {
   const missing = new Set(parts.map((_, i) => i + 1))
@@ -48,7 +48,7 @@ function serveParts(parts: readonly string[], fail: (path: string, attempt: numb
       async fetchAuthorized(path, init = {}) {
         const request = `${init.method ?? "GET"} ${path}`
         requests.push(request)
-        const failed = fail(path, requests.filter((one) => one === request).length)
+        const failed = fail(path, requests.filter((known) => known === request).length)
         if (failed !== null) return failed
         const n = Number(/files\/(\d+)$/.exec(path)?.[1])
         if (init.method === "PUT" && (await new Response(init.body).text()) === parts[n - 1]) missing.delete(n)
@@ -82,7 +82,7 @@ describe("the upload of an archive", () => {
     )
   })
 
-  test("[AD9] starts no import if the manifest or a part is missing, and says which", async () => {
+  test("[AD9] starts no import if the manifest or a part is missing, and says which one", async () => {
     const [manifest, one, , three] = archiveOf(createContents(3)) as [File, File, File, File]
     const other = new File([manifestOf(createContents(3), 2)], "another.json")
     const cases: [files: File[], text: string][] = [

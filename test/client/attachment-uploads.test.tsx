@@ -38,9 +38,9 @@ function createUplinks() {
     fail: (e: unknown) => void
   }[] = []
   const signals: AbortSignal[] = []
-  const startUplink: UploadFile = (one, sent, signal) => {
+  const startUplink: UploadFile = (file, sent, signal) => {
     signals.push(signal)
-    return new Promise((end, fail) => under.push({ name: one.name, sent, end, fail }))
+    return new Promise((end, fail) => under.push({ name: file.name, sent, end, fail }))
   }
   return { under, uplink: startUplink, signals }
 }
@@ -90,11 +90,11 @@ describe("attachments", () => {
     const files = new AttachmentUploads()
     const { under, uplink } = createUplinks()
     getRunner(files).addFiles([createFile("a.txt"), createFile("b.txt")], uplink)
-    under[0]?.fail(new RequestError(415, "Such files are not taken."))
+    under[0]?.fail(new RequestError(415, "Such files are not accepted."))
     under[1]?.fail(new TypeError("no network"))
     await delay(0)
     expect(files.entries.value.map(({ state }) => state)).toEqual([
-      { at: "failed", text: "Such files are not taken.", isFinal: true },
+      { at: "failed", text: "Such files are not accepted.", isFinal: true },
       { at: "failed", text: "We couldn't reach the server. Check your connection and try again.", isFinal: false },
     ])
     getRunner(files).retryUpload(files.entries.value[1]?.key ?? 0)
@@ -125,7 +125,7 @@ describe("attachments", () => {
     const { deps } = setUp()
     const answers: (() => Promise<{ status: number; text: string }>)[] = [
       () => Promise.reject(new TypeError("no network")),
-      async () => ({ status: 415, text: JSON.stringify({ text: "Such files are not taken." }) }),
+      async () => ({ status: 415, text: JSON.stringify({ text: "Such files are not accepted." }) }),
       async () => ({ status: 201, text: JSON.stringify(createAsset("a")) }),
     ]
     const sendUpload = () => answers.shift()?.() ?? Promise.reject(new Error("requested too often"))
@@ -138,7 +138,7 @@ describe("attachments", () => {
     expect(answers).toEqual([])
   })
 
-  test("[PG68] files beyond a message's limit are reported", async () => {
+  test("[PG68] files beyond the limit for a message are reported", async () => {
     const { deps } = setUp()
     const sendUpload = () => Promise.reject(new TypeError("no network"))
     const router = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: sendUpload })
@@ -203,14 +203,14 @@ describe("the composer", () => {
     expect(root.querySelector(".chip")).toBe(null)
   })
 
-  test("[PG67] [PG70] a failed file shows why, and blocks the message until it is removed", async () => {
+  test("[PG67] [PG70] a file that can't be uploaded shows the reason, and blocks the message until it is removed", async () => {
     const { send, draft, root, field } = renderComposer()
     const { under, uplink } = createUplinks()
     draft.text.value = "words"
     getRunner(draft.attachments).addFiles([createFile("a.exe")], uplink)
-    under[0]?.fail(new RequestError(415, "Such files are not taken."))
+    under[0]?.fail(new RequestError(415, "Such files are not accepted."))
     await delay()
-    expect(root.querySelector("[role=alert]")?.textContent).toBe("Such files are not taken.")
+    expect(root.querySelector("[role=alert]")?.textContent).toBe("Such files are not accepted.")
     expect(send.disabled).toBe(true)
     const readBlocked = () => root.querySelector(".blocked")?.textContent
     expect(readBlocked()).toBe("To send your message, remove “a.exe”.")
@@ -389,7 +389,7 @@ describe("a user's attachments", () => {
     const { root } = transcript([user("q", "see", { segments: [text("see"), media] })], [unsent])
     await delay()
     const listKinds = (id: string) =>
-      [...root.querySelectorAll(`[data-id=${id}] [data-segment]`)].map((one) => one.getAttribute("data-kind"))
+      [...root.querySelectorAll(`[data-id=${id}] [data-segment]`)].map((element) => element.getAttribute("data-kind"))
     expect(listKinds("q")).toEqual([null, "file"])
     expect(listKinds("u")).toEqual(["image"])
     root.querySelector<HTMLButtonElement>("[data-id=q] [data-focus-key=edit]")?.click()

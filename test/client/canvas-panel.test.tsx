@@ -1,4 +1,4 @@
-/** canvas-panel.test.tsx: the panel of a canvas document: versions, code, download, width and focus. */
+/** canvas-panel.test.tsx: the panel that shows a canvas document: its versions, code, download, width and focus. */
 
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
@@ -74,7 +74,7 @@ async function openPanel() {
 }
 
 describe("the panel", () => {
-  test("[CP1] [CP3] it has the frame of the answer, and shows the versions of its document", async () => {
+  test("[CP1] [CP3] it contains the answer's frame, and shows the versions of its document", async () => {
     const { root, store, panel, press } = await openPanel()
     expect(root.querySelectorAll(".canvas-panel")).toHaveLength(1)
     const frame = await waitForElement<HTMLIFrameElement>(panel, "iframe")
@@ -116,7 +116,7 @@ describe("the panel", () => {
     expect(panel.querySelector("iframe")).toBe(null)
   })
 
-  test("[CP6] Escape closes it without reaching the page, and the focus returns", async () => {
+  test("[CP6] Escape closes the panel without reaching the page's own handler, and the focus returns", async () => {
     const { root, button, panel } = await openPanel()
     await until(() => expect(document.activeElement?.getAttribute("aria-label")).toBe("Close"))
     const event = new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true })
@@ -126,7 +126,7 @@ describe("the panel", () => {
     expect(document.activeElement).toBe(button)
   })
 
-  test("[CP2] keys and the pointer set the width, within limits, and the browser remembers it", async () => {
+  test("[CP2] the keyboard and the pointer change the width within limits, and the browser stores it", async () => {
     const { panel } = await openPanel()
     const edge = await waitForElement(panel, "[role=separator]")
     edge.dispatchEvent(new KeyboardEvent("keydown", { key: "End", bubbles: true, cancelable: true }))
@@ -140,7 +140,7 @@ describe("the panel", () => {
   })
 })
 
-test("[CP3] [CP4] pages of other sites and documents with other titles are not versions, and have no source", () => {
+test("[CP3] [CP4] pages from other sites and documents with other titles aren't listed as versions, and have no source", () => {
   const other = createCanvas("x")
   const opened: CanvasSegment = { ...other, preview: { ...other.preview, url: "https://embed.example.com/x" } }
   const lists = [[createCanvas("one"), opened, createCall("one", "<p>1</p>")]]

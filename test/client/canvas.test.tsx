@@ -13,7 +13,7 @@ const createCanvas = (url: string): Segment => ({
   preview: { kind: "canvas", surface: "assistant_message", render: "url", url, title: "Plan", preferredHeight: 200 },
 })
 
-/** Functions that report to each observer whether its element is in view. */
+/** For each observer, a function that reports to it whether its element is in view. */
 let reports: ((isIntersecting: boolean) => void)[] = []
 let isNear = true
 
@@ -67,7 +67,7 @@ describe("documents", () => {
         segments: [createCanvas("https://embed.example.com/x"), createCanvas("/canvas/documents/d/index.html")],
       }),
     ])
-    // A canvas from an origin that isn't allowed is shown as a link.
+    // A canvas whose origin isn't allowed is shown as a link.
     expect(root.querySelector("iframe")).toBe(null)
     expect(root.querySelector<HTMLAnchorElement>(".canvas a")?.href).toBe("https://embed.example.com/x")
     settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
@@ -95,7 +95,7 @@ describe("documents", () => {
     expect(frame.getAttribute("src")).toBe("/canvas/documents/d/index.html?token=t")
   })
 
-  test("[PG65] [PG66] [PG38] a missing document gets a new signed URL once, and then an error text", async () => {
+  test("[PG65] [PG66] [PG38] a missing document gets a new signed URL once, and then shows an error", async () => {
     const { root, actions } = transcript([answer("a", { segments: [createCanvas("/canvas/documents/d/index.html")] })])
     const first = await waitForElement(root, "iframe")
     // The message listener is added together with the frame.
@@ -149,7 +149,7 @@ describe("documents", () => {
     expect(inner.postMessage).toHaveBeenCalledTimes(2)
   })
 
-  test("[CD6] a flood of messages removes the frame before their data is read, even after the session is opened again", async () => {
+  test("[CD6] a flood of messages removes the frame before the messages' data is read, and the frame stays removed when the session is opened again", async () => {
     const messages = [answer("a", { segments: [createCanvas("/canvas/documents/flood/index.html"), text("after")] })]
     const { root } = transcript(messages)
     const frame = await waitForElement<HTMLIFrameElement>(root, "iframe")
@@ -162,7 +162,7 @@ describe("documents", () => {
       Object.defineProperty(event, "data", { get: () => void reads++ })
       dispatchEvent(event)
     }
-    // 5,000 messages in half a second, however long this machine takes to send them.
+    // Simulates 5,000 messages in half a second, however long this machine takes to send them.
     for (let at = 0; at < 5_000; at++) sendMessage(at / 10)
     expect(reads).toBeLessThan(100)
     await until(() => expect(root.querySelector("iframe")).toBe(null))

@@ -18,7 +18,7 @@ const answer = (segments: readonly Segment[], more: Partial<WireMessage> = {}) =
   transcript([wireMessage("a", { status: "completed", segments, ...more })])
 
 const kindsIn = (root: HTMLElement) =>
-  [...root.querySelectorAll("[data-segment]")].map((one) => one.getAttribute("data-segment"))
+  [...root.querySelectorAll("[data-segment]")].map((element) => element.getAttribute("data-segment"))
 
 beforeAll(loadCards)
 beforeEach(() => {
@@ -34,7 +34,7 @@ describe("cards", () => {
     expect(tagToToolName("weather_map_1")).toBe("weather_map")
   })
 
-  test("[CA3] an unknown card or an invalid payload falls back to the text", () => {
+  test("[CA3] an unknown card, or one with an invalid payload, falls back to its text", () => {
     const rich = (tag: string, payload: object, synthesis: string): Segment => ({
       type: "rich",
       tag,
@@ -83,7 +83,7 @@ describe("cards", () => {
     expect(live.root.querySelector(".synthesis")).toBe(null)
   })
 
-  test("[CA9] text that repeats the card stays in the page, and is marked", () => {
+  test("[CA9] text that repeats the card's content stays in the page, and is marked", () => {
     const readMark = (synthesis: string) =>
       answer([createCardSegment(createWeather("Rain"), synthesis)])
         .root.querySelector(".synthesis")
@@ -92,7 +92,7 @@ describe("cards", () => {
     expect(readMark("It is 12 °C in London. Take care.")).toBe(false)
   })
 
-  test("[SG16] an ephemeral row is rendered like any other: the call, and the card that it cues", () => {
+  test("[SG16] an ephemeral row is rendered like any other row, including the call and the card that it cues", () => {
     const call = { call_id: "c1", name: "weather" } as const
     const data = JSON.stringify(createWeather("Rain"))
     const events: readonly TurnEvent[] = [
@@ -145,7 +145,7 @@ describe("cards", () => {
     expect(units).toEqual(["F", "F", "C", "C", "C", "C", "F", "C", "C"])
   })
 
-  test("[CA8] the switch changes all cards, and the browser remembers it", async () => {
+  test("[CA8] the switch changes all cards, and the browser stores the choice", async () => {
     const cards = [
       createWeather("Rain", { temperature_f: 54.3 }),
       createWeather("Snow", { temperature_c: -40, temperature_f: -40 }),
@@ -173,7 +173,7 @@ describe("cards", () => {
     expect([shown(), readUnit()]).toEqual([celsius, "C"])
   })
 
-  test("[CA2] each kind of weather has its icon, by day and by night", () => {
+  test("[CA2] each kind of weather has its own icon, by day and by night", () => {
     const { root } = answer(
       CONDITIONS.map(([condition, is_daylight]) => createCardSegment(createWeather(condition, { is_daylight }), "")),
     )
@@ -185,7 +185,7 @@ describe("cards", () => {
     expect(icons.every(([, shapes]) => Number(shapes) >= 1)).toBe(true)
   })
 
-  test("[CA6] degrees are whole numbers with a proper minus sign and no minus zero", () => {
+  test("[CA6] degrees are whole numbers with a real minus sign, and never minus zero", () => {
     expect([12.4, -0.4, 0, -12.5, 21.5].map(formatDegrees)).toEqual(["12°", "0°", "0°", "−12°", "22°"])
     expect(formatObservedTime("2026-05-02T14:00")?.replace(/\s/, " ")).toBe("2:00 PM")
     expect(formatObservedTime("soon")).toBe(null)

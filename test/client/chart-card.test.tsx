@@ -30,19 +30,21 @@ describe("a chart", () => {
     expect(card.querySelector(".plot")?.getAttribute("aria-label")).toBe(
       "tea 4\u00a0km, coffee 12,345.5\u00a0km, debt -2\u00a0km",
     )
-    expect([...card.querySelectorAll(".figure")].map((one) => one.textContent)).toEqual([
+    expect([...card.querySelectorAll(".figure")].map((element) => element.textContent)).toEqual([
       "4\u00a0km",
       "12,345.5\u00a0km",
       "-2\u00a0km",
     ])
-    expect([...card.querySelectorAll("tbody tr")].map((one) => one.textContent)).toEqual([
+    expect([...card.querySelectorAll("tbody tr")].map((element) => element.textContent)).toEqual([
       "tea4\u00a0km",
       "coffee12,345.5\u00a0km",
       "debt-2\u00a0km",
     ])
     expect(card.querySelector("details")?.open).toBe(false)
     expect(card.querySelector(".synthesis")?.textContent).toBe("Coffee leads.")
-    const widths = [...card.querySelectorAll(".bar")].map((one) => Number.parseFloat(one.getAttribute("width") ?? ""))
+    const widths = [...card.querySelectorAll(".bar")].map((element) =>
+      Number.parseFloat(element.getAttribute("width") ?? ""),
+    )
     expect(Math.max(...widths)).toBeLessThanOrEqual(100)
     expect(Math.min(...widths)).toBeGreaterThan(0.5)
   })
@@ -65,7 +67,7 @@ describe("a chart", () => {
     expect(readPoint()).toBe("debt -2\u00a0km")
   })
 
-  test("[CA10] an invalid payload shows its text, and a line of one point is a bar", async () => {
+  test("[CA10] a card with an invalid payload shows its text, and a line with a single point is drawn as a bar", async () => {
     const root = show(createChart({ kind: "pie" }, "just this"), createChart({ kind: "line", data: DATA.slice(0, 1) }))
     await waitForElement(root, ".chart .bars")
     expect(root.querySelectorAll(".chart")).toHaveLength(1)

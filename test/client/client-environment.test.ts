@@ -28,7 +28,7 @@ function tokenOf(role: string): string {
   return `e30.${btoa(JSON.stringify({ tenant: "t", sub: "u", role }))}.e30`
 }
 
-/** `respond` gets the path of each request and its options. */
+/** `respond` receives the path and the options of each request. */
 function createFake(respond: (path: string, init: RequestInit) => Response, role = "member") {
   const options: EnvironmentOptions = {
     origin: ORIGIN,
@@ -74,7 +74,7 @@ test("[SK2] a viewer is read-only as soon as the token is known", async () => {
   expect(isReadOnly.value).toBe(true)
 })
 
-test("[SK2] a socket is opened at the session's route, and its errors are left to the close that follows", () => {
+test("[SK2] a socket is opened at the session's route, and its errors are ignored because a close event follows", () => {
   const { connect } = createFake(() => Response.json({}))
   const events = { onOpen: vi.fn(), onMessage: vi.fn(), onClose: vi.fn() }
   connect("ada/s1", ["cuecard.v1"], events)

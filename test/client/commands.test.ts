@@ -1,4 +1,6 @@
-/** commands.test.ts: commands take effect once, despite lost sockets, refusals, version switches and closed sessions. */
+/**
+ * commands.test.ts: commands take effect once, despite lost sockets, refusals, version switches and closed sessions.
+ */
 
 import { signal } from "@preact/signals"
 import { describe, expect, test } from "vitest"
@@ -39,7 +41,7 @@ describe("stopping", () => {
     expect(controller.stopAnswer()).toBe(false)
   })
 
-  test("[PG18] an answer that reappears when the history is loaded again has not ended, and can be stopped at once", async () => {
+  test("[PG18] an answer that reappears when the history is reloaded hasn't ended, and can be stopped at once", async () => {
     const { controller, server } = await openSession([pageOf([user("q", "go"), createRunning()])])
     // A page of history from before the answer began.
     controller.store.loadPage(pageOf([]))
@@ -52,7 +54,7 @@ describe("stopping", () => {
   test("[PG18] a second press doesn't stop the answer that replaces the stopped one", async () => {
     const queued = user("q2", "more", { status: "queued" })
     const { controller, server, clock } = await openSession([pageOf([user("q", "go"), createRunning(), queued])])
-    const listStopped = () => listCommands(server).map((one) => one.type === "cancel" && one.exchange_id)
+    const listStopped = () => listCommands(server).map((command) => command.type === "cancel" && command.exchange_id)
     controller.stopAnswer()
     clock.pass(80)
     server.last().say(ops(11, 10, "a", createEndOps("cancelled")))
@@ -101,7 +103,7 @@ describe("stopping", () => {
     expect(listCommands(server)).toEqual([{ type: "cancel", exchange_id: "n1" }])
   })
 
-  test("[PG18] an answer that waits for the user can be stopped, and then no answer is pending", async () => {
+  test("[PG18] an answer that is waiting for the user can be stopped, and then no answer is pending", async () => {
     const {
       controller,
       server,
@@ -116,7 +118,7 @@ describe("stopping", () => {
     expect(controller.stopAnswer()).toBe(true)
   })
 
-  test("[SO11] a cancel is resent until the answer has ended, even if a message's ack looks like its own", async () => {
+  test("[SO11] a cancel command is resent until the answer has ended, even if a message's ack looks like that of the command", async () => {
     const all = await openSession([pageOf([])])
     const { controller, server } = all
     controller.sendMessage("go")
@@ -131,7 +133,7 @@ describe("stopping", () => {
     expect(controller.commands.refusals.value.size).toBe(0)
   })
 
-  test("[SO11] a cancel isn't sent to another version of the same exchange", async () => {
+  test("[SO11] a cancel command isn't sent to another version of the same exchange", async () => {
     const other = wireMessage("b", { exchange_id: "q", version: 2, versions: 2 })
     const { controller, server, clock } = await openSession([
       pageOf([user("q", "go"), createRunning()]),
@@ -149,7 +151,7 @@ describe("stopping", () => {
     expect(listCommands(server)).toEqual([])
   })
 
-  test("[PG18] [PG43] [PG73] Escape is for the input method, an editor, the drawer and the reply before it stops the answer", () => {
+  test("[PG18] [PG43] [PG73] Escape affects the input method, an editor, the drawer and the reply first, and stops the answer only then", () => {
     const drawer = signal(true)
     const reply = signal<string | null>("m")
     let stopped = 0
@@ -195,7 +197,7 @@ describe("resending commands", () => {
     expect([...controller.commands.pending.value.keys()]).toEqual(["a"])
   })
 
-  test("[SO11] [SO16] each command is one frame with its own id, and its refusal is shown where it was given", async () => {
+  test("[SO11] [SO16] each command is one frame with its own id, and a refusal is shown where the command was given", async () => {
     const { controller, server } = await openSession([pageOf([user("q", "go"), createEnded()])])
     controller.editMessage("q", "new")
     controller.switchVersion("a", 2)
@@ -216,7 +218,7 @@ describe("resending commands", () => {
     expect(controller.commands.refusals.value.size).toBe(0)
   })
 
-  test("[SO11] a command whose response was lost is done once it is acknowledged, even if another tab has undone it", async () => {
+  test("[SO11] a command whose response was lost counts as done once it is acknowledged, even if another tab has undone it", async () => {
     const versions = { version: 1, versions: 2 }
     const createEditedPage = (epoch: string) => pageOf([user("q", "go"), createEnded(versions)], { epoch, seq: 20 })
     const all = await openSession([createEditedPage("e1"), createEditedPage("e3")])
@@ -234,7 +236,7 @@ describe("resending commands", () => {
     expect(controller.commands.pending.value.size).toBe(0)
   })
 
-  test("[SO16] a refusal is shown until the command's target has changed", async () => {
+  test("[SO16] a refusal is shown until the command's target changes", async () => {
     const { controller, server } = await openSession([pageOf([user("q", "go"), createRunning()])])
     const refuseEdit = (id: string) => {
       controller.editMessage("q", "other")
@@ -292,7 +294,7 @@ describe("switching versions", () => {
   const createPage = (epoch: string, answer: string) =>
     pageOf([user("q", "go"), createEnded({ id: answer })], { epoch, seq: 20 })
 
-  test("[SO12] another version is loaded at once, however fast the versions change", async () => {
+  test("[SO12] another version is loaded at once, however quickly the versions change", async () => {
     const { controller, server, requests } = await openSession([
       createPage("e1", "a"),
       createPage("e2", "b"),
@@ -314,7 +316,7 @@ describe("switching versions", () => {
     expect(requests.length).toBeGreaterThanOrEqual(4)
   })
 
-  test("[SO12] a server that changes its epoch every time is polled with growing delays", async () => {
+  test("[SO12] a server whose epoch changes with every request is polled with growing delays", async () => {
     const { server, requests, clock } = await openSession([createPage("e1", "a")])
     await settle()
     for (let i = 0; i < 6; i++) {

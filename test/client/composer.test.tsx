@@ -31,7 +31,7 @@ beforeAll(() => attachmentChips.load())
 beforeEach(() => document.body.replaceChildren())
 
 describe("the composer", () => {
-  test("[PG5] Enter sends the text as it is and empties the field", async () => {
+  test("[PG5] Enter sends the text unchanged and empties the field", async () => {
     const { onSend, field, type, press } = renderComposer()
     await type("  hello\nthere ")
     expect(await press("Enter")).toBe(true)
@@ -105,7 +105,7 @@ describe("the composer", () => {
   test("[PG18] the composer has a button that stops a running answer, and a Send button as soon as there is text", async () => {
     const onStop = vi.fn()
     const { root, type, press, onSend } = renderComposer(true, { stop: { isRequested: false, onStop } })
-    const listNames = () => [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label"))
+    const listNames = () => [...root.querySelectorAll("button")].map((element) => element.getAttribute("aria-label"))
     expect(listNames()).toEqual(["Stop"])
     root.querySelector("button")?.click()
     expect(onStop).toHaveBeenCalledTimes(1)
@@ -121,7 +121,7 @@ describe("the composer", () => {
     expect(root.querySelector("button")?.getAttribute("aria-disabled")).toBe("true")
   })
 
-  test("[PG18] Escape is left to the page while there is something to stop", async () => {
+  test("[PG18] the page handles Escape while there is something to stop", async () => {
     const { field, press } = renderComposer(true, { stop: { isRequested: false, onStop() {} } })
     field.focus()
     expect(await press("Escape")).toBe(false)

@@ -1,4 +1,6 @@
-/** data-exports.test.ts: importing the data export of another system: splitting, several conversations, the summary. */
+/**
+ * data-exports.test.ts: importing another system's data export: splitting the file, several conversations, the summary.
+ */
 
 import { describe, expect, test } from "vitest"
 import { isGzip, isJsonArray, splitAtLines } from "../../client/files/split-file.ts"
@@ -15,7 +17,7 @@ describe("splitting", () => {
       const parts = await splitAtLines(new Blob([lines]), max)
       const all = await texts(parts)
       expect(all.join("")).toBe(lines)
-      expect(all.every((one) => one.length <= max && one.endsWith("\n"))).toBe(true)
+      expect(all.every((piece) => piece.length <= max && piece.endsWith("\n"))).toBe(true)
     }
     expect(await texts(await splitAtLines(new Blob([lines]), lines.length))).toHaveLength(1)
   })
@@ -71,7 +73,7 @@ describe("a data export", () => {
   })
 
   test("[IH10] of one conversation, like a list of anything else, is uploaded unchanged", async () => {
-    for (const one of [
+    for (const item of [
       exported(conversation("one")),
       exported({ role: "user", content: "Hi" }),
       createFile('{"mapping":{}}'),
@@ -81,8 +83,8 @@ describe("a data export", () => {
         bodies.push(body)
         return Promise.resolve(answered({ ...DONE, messages: 1 }))
       })
-      await importer.startImport(one)
-      expect(bodies).toEqual([one])
+      await importer.startImport(item)
+      expect(bodies).toEqual([item])
       expect(importer.stage.value).toMatchObject({ at: "done", messages: 1, export: null })
       expect(importer.hasSummary()).toBe(false)
     }
@@ -104,7 +106,7 @@ describe("a data export", () => {
     expect(erased).toEqual(["s2"])
   })
 
-  test("[IH10] choosing a ZIP archive shows what to do instead", async () => {
+  test("[IH10] choosing a ZIP archive shows a message that says what to do instead", async () => {
     const { importer, made } = createTestImporter(() => Promise.resolve(answered(DONE)))
     await importer.startImport(createFile("PK\u0003\u0004…", "export.zip"))
     expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining("Unzip it") })

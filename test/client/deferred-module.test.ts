@@ -1,4 +1,4 @@
-/** deferred-module.test.ts: code that loads late. */
+/** deferred-module.test.ts: code that is loaded after the initial render. */
 
 import { afterEach, expect, test, vi } from "vitest"
 import { deferModule, missingModules } from "../../client/ui/deferred-module.ts"
@@ -7,7 +7,7 @@ const CODE = { name: "code" }
 
 afterEach(() => void vi.useRealTimers())
 
-test("[PF8] a failed import is tried again by the next call, but a successful one isn't", async () => {
+test("[PF8] the next call repeats a failed import, but not a successful one", async () => {
   const importCode = vi.fn(async () => CODE).mockRejectedValueOnce(new Error("no such file"))
   const deferred = deferModule(importCode)
   expect(await deferred.load()).toBe(false)
@@ -16,7 +16,7 @@ test("[PF8] a failed import is tried again by the next call, but a successful on
   expect(importCode).toHaveBeenCalledTimes(2)
 })
 
-test("[PF8] a failed import is tried again twice by a timer, and then counts as missing until a call succeeds", async () => {
+test("[PF8] a timer repeats a failed import twice; the module then counts as missing until a call succeeds", async () => {
   vi.useFakeTimers()
   const importCode = vi.fn(async () => CODE)
   for (let attempt = 0; attempt < 3; attempt++) importCode.mockRejectedValueOnce(new Error("no such file"))

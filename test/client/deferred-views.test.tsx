@@ -38,7 +38,7 @@ function renderAnswer(segments: readonly Segment[]) {
   return transcript([wireMessage("a1", { status: "completed", segments: [...segments] })]).log
 }
 
-test("[PF8] the code of calls and media loads after the text is drawn, which isn't drawn again", async () => {
+test("[PF8] the code for calls and media is loaded after the text has been drawn, and the text isn't drawn again", async () => {
   const log = renderAnswer([{ type: "text", content: "Here it is." }, CALL, CALL, PICTURE])
   const text = log.querySelector("[data-segment=text]")
   expect(text?.textContent).toBe("Here it is.")
@@ -60,7 +60,7 @@ test("[PF8] the space for an image has the image's shape before the code of imag
   expect(style()).toBe(before)
 })
 
-test("[PF8] quotes and notes are empty until their code is loaded; code that failed to load is loaded with the next message", async () => {
+test("[PF8] quotes and notes are empty until their code has loaded; code that failed to load is loaded with the next message", async () => {
   const load = vi.spyOn(messageParts, "load").mockResolvedValueOnce(false)
   const question = wireMessage("q1", { role: "user", status: "completed", content: "Which one?" })
   const answer = wireMessage("a1", {

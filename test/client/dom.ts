@@ -4,7 +4,7 @@ import { type ComponentChild, h, render } from "preact"
 import { vi } from "vitest"
 import { Markdown } from "../../client/markdown/markdown.tsx"
 
-/** Renders into a new element of the page. */
+/** Renders a component into a new element of the page. */
 export function draw(
   node: ComponentChild,
   root: HTMLElement = document.body.appendChild(document.createElement("div")),

@@ -71,7 +71,7 @@ test.each([
   expect(requests).toEqual(["POST /v1/dev/token"])
 })
 
-test("[PF9] without a conversation in the URL, only a token is requested, from the route of the sign-in", () => {
+test("[PF9] without a conversation in the URL, only a token is requested, from the sign-in route", () => {
   expect(runScript({ protocol: "https:" })).toEqual(["POST /auth/token"])
   expect(runScript({ hash: "#/settings" })).toEqual(["POST /v1/dev/token"])
   expect(document.head.querySelector("link")).toBeNull()

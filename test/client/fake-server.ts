@@ -18,7 +18,7 @@ export interface FakeSocket {
 
 export interface FakeServer {
   readonly sockets: FakeSocket[]
-  /** The newest socket. */
+  /** The most recent socket. */
   last(): FakeSocket
   connect(protocols: string[], events: WebSocketEvents): WebSocketLike
 }
@@ -61,7 +61,7 @@ export function createClock() {
       const timer = { at: now + ms, call }
       timers.push(timer)
       return () => {
-        timers = timers.filter((one) => one !== timer)
+        timers = timers.filter((item) => item !== timer)
       }
     },
     /** Advances the clock and runs the timers that are due, in order. */
@@ -70,7 +70,7 @@ export function createClock() {
       for (;;) {
         const due = timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0]
         if (due === undefined) break
-        timers = timers.filter((one) => one !== due)
+        timers = timers.filter((timer) => timer !== due)
         now = Math.max(now, due.at)
         due.call()
       }
@@ -95,14 +95,14 @@ export interface ReceivedEvents {
 }
 
 export function createRecordingHandlers(
-  frame: (frame: MessageFrame | OpsFrame) => void = () => {},
+  handleFrame: (frame: MessageFrame | OpsFrame) => void = () => {},
 ): SessionSocketHandlers & { received: ReceivedEvents } {
   const received: ReceivedEvents = { frames: [], acks: [], errors: [], resets: [], links: [], liveCount: 0, reached: 0 }
   return {
     received,
-    onFrame(one) {
-      frame(one)
-      received.frames.push(one)
+    onFrame(frame) {
+      handleFrame(frame)
+      received.frames.push(frame)
     },
     onAck: (id) => void received.acks.push(id),
     onError: ({ text, id }) => void received.errors.push([text, id]),

@@ -1,4 +1,4 @@
-/** folds.test.tsx: the folds above and inside an answer. */
+/** folds.test.tsx: the collapsible sections above and inside an answer. */
 
 import { beforeEach, describe, expect, test } from "vitest"
 import { formatSize } from "../../client/words/format/file-size.ts"
@@ -20,7 +20,7 @@ test("[PG30] an unverified answer is marked as such above its content", () => {
 })
 
 describe("folds", () => {
-  test("[PG24] a summary is folded above the answer for which it was made, and replaces nothing", async () => {
+  test("[PG24] a summary is collapsed above the answer for which it was made, and replaces nothing", async () => {
     const { root, store } = transcript([user("q", "go"), answer("a", { status: "running" })])
     store.applyFrame(ops(2, 1, "a", [{ op: "meta", summary: "They spoke of **weather**." }]))
     await delay()
@@ -31,7 +31,7 @@ describe("folds", () => {
     expect(root.querySelectorAll("article")).toHaveLength(2)
   })
 
-  test("[PG25] a running tool's output is shown as it is and grows in an open fold, with a note of how much is omitted", async () => {
+  test("[PG25] a running tool's output is shown unchanged and grows in an open section, with a note of how much is omitted", async () => {
     const running = call({ status: "running", output: '{"a":1}' })
     const { root, store } = transcript([answer("a", { status: "running", segments: [running] })])
     const fold = root.querySelector("details") as HTMLDetailsElement
@@ -51,7 +51,7 @@ describe("folds", () => {
     expect(root.textContent).toContain(`2,500 lines (${formatSize(60_000)}).`)
   })
 
-  test("[PG25] the output keeps its scroll position, and follows the end once scrolled there", async () => {
+  test("[PG25] the output keeps its scroll position, and follows its end once the user has scrolled there", async () => {
     const { root, store } = transcript([
       answer("a", { status: "running", segments: [call({ status: "running", output: "x" })] }),
     ])
@@ -86,8 +86,8 @@ describe("folds", () => {
     store.applyFrame(ops(5, 4, "a", [{ op: "open", at: 2, segment: { type: "thinking", content: "two" } }]))
     await delay()
     const listFolds = () =>
-      [...root.querySelectorAll("article [data-segment]")].map((one) => one.querySelector("summary"))
-    expect(listFolds().map((one) => one?.textContent)).toEqual(["Thought for 1.2 s", "probe_asknowDone", "Thinking…"])
+      [...root.querySelectorAll("article [data-segment]")].map((element) => element.querySelector("summary"))
+    expect(listFolds().map((fold) => fold?.textContent)).toEqual(["Thought for 1.2 s", "probe_asknowDone", "Thinking…"])
     store.applyFrame(ops(6, 5, "a", [{ op: "set", at: 2, fields: { ms: 14_000 } }]))
     store.applyFrame(ops(7, 6, "a", [{ op: "open", at: 3, segment: createDone(2) }]))
     await delay()
@@ -96,7 +96,7 @@ describe("folds", () => {
   })
 })
 
-test("[IH8] a result that its producer shortened says how long the whole result is, if that is known", () => {
+test("[IH8] a result that its producer has shortened says how long the whole result is, if that is known", () => {
   expect(formatTruncation(12_000, 800_000, true)).toBe("Showing part of 12,000 lines (781 KB).")
   expect(formatTruncation(0, 800_000, true)).toBe("Showing part of 781 KB.")
   expect(formatTruncation(12_000, 0, false)).toBe("Showing part of 12,000 lines so far.")

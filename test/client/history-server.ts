@@ -1,4 +1,7 @@
-/** history-server.ts: a fake server with a long history, read in pages by position, and a session opened on it. */
+/**
+ * history-server.ts: a fake server with a long history, which is read in pages by position, and a session that is
+ * opened on it.
+ */
 
 import { SessionController, type SessionControllerDeps } from "../../client/session/session-controller.ts"
 import { Draft } from "../../client/session/draft.ts"
@@ -13,7 +16,7 @@ export function createHistory(count: number): WireMessage[] {
   return Array.from({ length: count }, (_, at) => user(`m${at + 1}`, `text ${at + 1}`))
 }
 
-/** Answers the requests for pages from an array, which may grow. Positions are 1-based indices. */
+/** Creates an API that answers requests for pages from an array, which may grow. Positions are 1-based indices. */
 function createHistoryApi(
   path: readonly WireMessage[],
   requests: string[],

@@ -1,8 +1,8 @@
-/** hostile-tex.ts: formulas that try to run, load, cover or exhaust something. */
+/** hostile-tex.ts: formulas that try to run code, load something, cover the page or exhaust resources. */
 
 const repeatPart = (part: string, times: number): string => part.repeat(times)
 
-/** Commands that must never have an effect: their formulas are shown as they were written. */
+/** Commands that must never have an effect: formulas with these commands are shown as they were written. */
 export const REFUSED_TEX: readonly string[] = [
   "\\href{javascript:owned(1)}{x}",
   "\\href{https://e.x}{x}",

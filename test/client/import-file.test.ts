@@ -1,4 +1,4 @@
-/** import-file.test.ts: importing a file: uploading, folding, refusals and cancellation. */
+/** import-file.test.ts: importing a file: uploading, server-side processing, refusals and cancellation. */
 
 import { describe, expect, test, vi } from "vitest"
 import { RequestError } from "../../client/net/http-request.ts"
@@ -8,23 +8,23 @@ import { settle } from "./fake-server.ts"
 import { pageOf, setUp, user } from "./open-session.ts"
 import { answered, createFile, createTestImporter, DONE } from "./test-importer.ts"
 
-/** Creates a file that reports a larger size than it has. */
+/** Creates a file that reports a larger size than its actual size. */
 function hugeFile(size: number, head: string): File {
-  return new Proxy(createFile(head), { get: (one, key) => (key === "size" ? size : fieldOf(one, key)) })
+  return new Proxy(createFile(head), { get: (item, key) => (key === "size" ? size : fieldOf(item, key)) })
 }
 
-/** Creates a file with a line ending wherever it may be split. It has one part more than the limit. */
+/** Creates a file that has a line ending wherever it may be split, and one part more than the limit. */
 function manyParts(): File {
   const slice = () => new Blob(["\n"])
   const size = MAX_IMPORT_PARTS * MAX_IMPORT_BYTES
   return new Proxy(createFile("{}"), {
-    get: (one, key) => (key === "size" ? size : key === "slice" ? slice : fieldOf(one, key)),
+    get: (item, key) => (key === "size" ? size : key === "slice" ? slice : fieldOf(item, key)),
   })
 }
 
-function fieldOf(one: File, key: string | symbol): unknown {
-  const value: unknown = Reflect.get(one, key)
-  return typeof value === "function" ? value.bind(one) : value
+function fieldOf(file: File, key: string | symbol): unknown {
+  const value: unknown = Reflect.get(file, key)
+  return typeof value === "function" ? value.bind(file) : value
 }
 
 describe("an import", () => {
@@ -107,8 +107,8 @@ describe("an import", () => {
       "an upload that still seems to be in progress",
       answered({ code: "import_running", text: "Another upload is coming in." }, 409),
     ],
-    ["a line that broke", null],
-  ])("[PG35] after %s the request is retried, and abandoned after a while", async (_, failure) => {
+    ["a connection that broke", null],
+  ])("[PG35] after %s, the request is retried, and abandoned after a while", async (_, failure) => {
     const fail = () => (failure === null ? Promise.reject(new TypeError("broken")) : Promise.resolve(failure))
     let tries = 0
     const again = createTestImporter(() => (++tries < 3 ? fail() : Promise.resolve(answered(DONE))))
@@ -154,7 +154,7 @@ describe("an import", () => {
   const unfinished = { state: "staging", records: 1, folded: 0 } as const
   test.each([
     ["an unfinished upload is erased", unfinished, [], 1],
-    ["an upload that the server gave up is erased", { ...unfinished, state: "none" } as const, [], 1],
+    ["an upload that the server abandoned is erased", { ...unfinished, state: "none" } as const, [], 1],
     ["a complete upload is kept", { ...unfinished, state: "folding" } as const, [], 0],
     ["a session with later messages is kept", { ...unfinished, state: "none" } as const, [user("u1", "Hi")], 0],
   ])("[PG35] after a page was closed during its import: %s", async (_, progress, messages, times) => {
@@ -250,9 +250,9 @@ describe("an import", () => {
     ["a file with too long a line", hugeFile(MAX_IMPORT_BYTES + 1, "{}"), "A line of this file is too long to import."],
     ["a file with too many parts", manyParts(), "Files can be up to 4 GB."],
     ["too large a JSON array", hugeFile(MAX_IMPORT_BYTES + 1, "[{}]"), "JSON lists can be up to 64 MB."],
-  ])("[PG35] %s is rejected before anything is created", async (_, one, errorText) => {
+  ])("[PG35] %s is rejected before anything is created", async (_, item, errorText) => {
     const { importer, made } = createTestImporter(() => Promise.resolve(answered(DONE)))
-    await importer.startImport(one)
+    await importer.startImport(item)
     expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining(errorText) })
     expect(made).toEqual([])
   })

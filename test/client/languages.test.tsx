@@ -1,4 +1,4 @@
-/** languages.test.tsx: the choice of the language, its formats, and the texts in each language. */
+/** languages.test.tsx: the choice of the language, its formats, and the strings in each language. */
 
 import { render } from "preact"
 import { afterEach, describe, expect, test } from "vitest"
@@ -40,7 +40,7 @@ const MODULES = import.meta.glob<Record<string, unknown>>(
   { eager: true },
 )
 
-/** The functions whose texts don't contain their parameters unchanged. */
+/** The functions whose strings don't contain their parameters unchanged. */
 const COMPUTED = new Set([
   "action.tooLong",
   "transcript.thought",
@@ -50,7 +50,7 @@ const COMPUTED = new Set([
   "rateWait.limited",
 ])
 
-/** Returns all texts with their paths. Each parameter of a function is a marker. */
+/** Returns all strings with their paths. Each function is called with markers as its parameters. */
 function listTexts(): [string, string][] {
   const visit = (value: unknown, path: string): [string, string][] => {
     if (typeof value === "string") return [[path, value]]
@@ -122,14 +122,14 @@ describe("the choice", () => {
     render(null, root)
   })
 
-  test("[LG2] a button that is drawn after a change of the language has its text in the new language", () => {
+  test("[LG2] a button that is drawn after a change of language has its text in the new language", () => {
     findTexts.value = findPseudoTexts
     const { root } = transcript([answer("a", { segments: [text("hello")] })])
     const labels = [...root.querySelectorAll(".acts > button")].map((button) => button.getAttribute("aria-label"))
     expect(labels).toEqual(["⟦Copy⟧", "⟦Reply⟧", "⟦Regenerate⟧"])
   })
 
-  test("[LG3] the direction is that of the language", () => {
+  test("[LG3] the page has the direction of its language", () => {
     expect(["ar-EG", "he", "de", "ja", "hi-u-nu-latn"].map(getDirection)).toEqual(["rtl", "rtl", "ltr", "ltr", "ltr"])
   })
 })
@@ -177,7 +177,7 @@ describe("formats", () => {
 })
 
 describe("plurals", () => {
-  test("[LG10] each language has the categories of its plural rules", () => {
+  test("[LG10] each language has all categories of its plural rules", () => {
     for (const language of LANGUAGES) {
       const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions()
       expect([...PLURAL_CATEGORIES[language]].sort(), language).toEqual([...pluralCategories].sort())
@@ -196,7 +196,7 @@ describe("plurals", () => {
     expect(counted).toEqual(texts)
   })
 
-  test("[LG10] no text of a language chooses a form by comparing the count with 1", () => {
+  test("[LG10] no string of a language chooses a form by comparing the count with 1 or 2", () => {
     const sources = import.meta.glob<string>("../../client/words/languages/*/*.ts", {
       eager: true,
       query: "?raw",
@@ -219,7 +219,7 @@ describe("plurals", () => {
 })
 
 describe("errors", () => {
-  test("[LG4] an error is worded by its code and fields", async () => {
+  test("[LG4] an error's message is based on its code and fields", async () => {
     const error = new RequestError(413, "Messages can be up to 64 KB.", "message_too_large", { max: 65_536 })
     expect(describeError(error)).toBe("Messages can be up to 64 KB.")
     await showLanguage("de")
@@ -240,7 +240,7 @@ describe("errors", () => {
 })
 
 describe.each(TRANSLATIONS)("%s", (language) => {
-  test("[LG1] every text exists, none is empty, and none shows a missing value", async () => {
+  test("[LG1] every string exists, none is empty, and none shows a missing value", async () => {
     await showLanguage(language)
     expect(welcomeText.examples).toHaveLength(4)
     const empty = listTexts().filter(([, text]) => text.trim() === "" || /undefined|\bNaN\b/.test(text))

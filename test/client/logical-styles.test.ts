@@ -9,7 +9,10 @@ import { expect, test } from "vitest"
 const STYLES = "client/styles"
 const PHYSICAL =
   /(?:^|[\s;{])(?:left|right|(?:margin|padding|border)-(?:left|right)(?:-\w+)?|border-(?:top|bottom)-(?:left|right)-radius)\s*:|(?:text-align|float|clear):\s*(?:left|right)\b/
-/** These contain a table cell's alignment, which Markdown names physically, a part of a formula, and code. */
+/**
+ * These style sheets may name left and right: for the alignment of table cells, which is physical in Markdown, for
+ * parts of formulas, and for code.
+ */
 const ALLOWED = new Set(["transcript/tables.css", "transcript/formulas.css", "transcript/tool-calls.css"])
 
 const SHEETS = readdirSync(STYLES, { recursive: true, encoding: "utf8" })

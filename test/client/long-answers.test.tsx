@@ -24,7 +24,7 @@ const showMoreIn = (root: HTMLElement) => root.querySelector<HTMLButtonElement>(
 
 beforeEach(async () => {
   document.body.replaceChildren()
-  // The budget of the first slices is renewed in the next task.
+  // The budget for first slices is renewed in the next task.
   await delay(0)
 })
 
@@ -70,7 +70,7 @@ const HOSTILE: readonly (readonly [string, string])[] = [
 /** Maximum number of elements that one slice may add. In ordinary prose, a slice of this cost has about 500. */
 const MAX_SLICE_ELEMENTS = 2_600
 
-describe("a hostile text of 1 MB", () => {
+describe("1 MB of hostile text", () => {
   test.each(everyNth(HOSTILE, 4, 2))(
     "[PF1] [PF2] %s: bounded slices, one part, and a button",
     async (_name, content) => {
@@ -104,7 +104,7 @@ describe("parts and slices", () => {
     expect(showMoreIn(root)).toBe(null)
   }, 60_000)
 
-  test("[PF2] the elements are the same, however the text arrived", async () => {
+  test("[PF2] the elements are the same however the text arrived", async () => {
     const content = prose.repeat(150)
     const whole = draw(<Markdown text={content} />) as HTMLDivElement
     await waitUntil(() => expect(whole.querySelectorAll("table")).toHaveLength(150))
@@ -114,10 +114,10 @@ describe("parts and slices", () => {
     await waitUntil(() => expect(grown.innerHTML).toBe(whole.innerHTML))
   }, 30_000)
 
-  test("[PF2] texts that are first drawn in one task share a budget; each shows its beginning, and all become complete", async () => {
+  test("[PF2] messages that are first drawn in the same task share a budget; each shows its beginning, and all become complete", async () => {
     const long = `${"prose".repeat(20)}\n\n`.repeat(120)
     const { root } = transcript(Array.from({ length: 24 }, (_, at) => answer(`a${at}`, { segments: [text(long)] })))
-    const listSizes = () => [...root.querySelectorAll(".prose")].map((one) => one.textContent?.length ?? 0)
+    const listSizes = () => [...root.querySelectorAll(".prose")].map((element) => element.textContent?.length ?? 0)
     expect(Math.min(...listSizes())).toBeGreaterThan(1_000)
     expect(listSizes().reduce((sum, size) => sum + size)).toBeLessThan(FIRST_TASK_COST + 24 * MIN_FIRST_COST)
     await waitUntil(() => expect(Math.min(...listSizes())).toBe(Math.max(...listSizes())))
@@ -150,7 +150,7 @@ describe("parts and slices", () => {
     expect(showMoreIn(root)?.textContent).toContain((MB - end + 4).toLocaleString("en"))
   })
 
-  test("[PF4] the part that fits depends only on the beginning, ends at a line ending if one is close, and splits no surrogate pair", () => {
+  test("[PF4] the part that fits depends only on the beginning of the text, ends at a line ending if one is close, and splits no surrogate pair", () => {
     const content = fc.array(fc.constantFrom("a", " ", "\n", "\n\n", "- ", "é", "漢", "م", "\u0301", "😀", "*", "  "), {
       maxLength: 80,
     })
@@ -166,7 +166,7 @@ describe("parts and slices", () => {
     )
   })
 
-  test("[PF6] an answer of many segments is drawn in slices, and in parts", async () => {
+  test("[PF6] an answer with many segments is drawn in slices, and in parts", async () => {
     const segments: readonly Segment[] = Array.from({ length: PART_ITEMS + 20 }, (_, at) => text(`part ${at}`))
     const { root } = transcript([answer("a", { segments })])
     const countNodes = (): number => root.querySelectorAll("[data-segment]").length
@@ -214,7 +214,7 @@ describe("long runs", () => {
   })
 })
 
-describe("a fault in drawing", () => {
+describe("an exception while drawing", () => {
   const createBrokenSegment = (type: string, more: object = {}): Segment =>
     Object.defineProperty({ type, ...more }, type === "rich" ? "payload" : "content", {
       enumerable: true,

@@ -1,6 +1,6 @@
 /**
- * lossy-connections.test.ts: whatever the connections lose, the page ends up in the server's state, and each message is
- * sent once.
+ * lossy-connections.test.ts: whatever the connections lose, the page ends up in the same state as the server, and each
+ * message is sent once.
  */
 
 import fc from "fast-check"
@@ -14,7 +14,7 @@ import { LossyServer } from "./lossy-server.ts"
 import { createMemoryStorage, createStubApi } from "./open-session.ts"
 import { createClock, settle } from "./fake-server.ts"
 
-/** As in test/support/seeded.ts, which can't be used here because its `hold` doesn't await promises. */
+/** The seed, as in test/support/seeded.ts, which can't be used here because its `hold` doesn't await promises. */
 const SEED = Number(process.env["FC_SEED"] ?? 586_031)
 const RUNS = Number(process.env["FC_RUNS"] ?? 1_000)
 

@@ -1,7 +1,7 @@
 /**
  * lossy-server.ts: a small server with one session, behind connections that a test can delay, cut and flood.
  *
- * Frames wait in a queue per direction until the test delivers them. Frames on a connection that is cut are lost.
+ * Frames wait in a queue per direction until the test delivers them. When a connection is cut, its frames are lost.
  */
 
 import { applyToMessage } from "../../shared/protocol/apply-ops.ts"
@@ -75,7 +75,7 @@ export class LossyServer {
     if (answer !== undefined) this.#change(answer.id, [{ op: "end", status, reason: null, metrics: null }])
   }
 
-  /** Replaces the last answer. A new epoch makes all clients load history again. */
+  /** Replaces the last answer. The new epoch makes all clients reload their history. */
   revise(): void {
     if (this.running() !== undefined || this.messages.length === 0) return
     const old = this.messages.pop() as WireMessage
@@ -197,7 +197,7 @@ export class LossyServer {
   }
 
   #change(id: string, ops: readonly Op[]): void {
-    this.messages = this.messages.map((one) => (one.id === id ? applyToMessage(one, ops) : one))
+    this.messages = this.messages.map((message) => (message.id === id ? applyToMessage(message, ops) : message))
     this.#broadcast(id, { type: "ops", message: id, ops })
   }
 

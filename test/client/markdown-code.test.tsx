@@ -12,7 +12,7 @@ import { findLanguage, LANGUAGE_NAMES } from "../../client/markdown/reading/lang
 import { assertProperty } from "../support/seeded.ts"
 import { delay, draw, until } from "./dom.ts"
 
-/** Returns the tokens of the code as `type:text`, without plain ones. */
+/** Returns the tokens of the code as `type:text`, without plain text. */
 function listColours(lang: string, code: string): string[] {
   const lines = new CodeLines().read(findLanguage(lang), code)
   return lines.flatMap(({ tokens }) => tokens.flatMap(({ type, text }) => (type === null ? [] : [`${type}:${text}`])))
@@ -90,7 +90,7 @@ describe("tokens of code", () => {
     )
   })
 
-  test("[MD11] the tokens depend only on the text, however it grew, and finished lines stay the same objects", () => {
+  test("[MD11] the tokens depend only on the text, not on how it grew, and finished lines stay the same objects", () => {
     assertProperty(
       fc.property(LANGUAGE, fc.array(pieces, { maxLength: 40 }), (lang, parts) => {
         const growing = new CodeLines()
@@ -128,7 +128,7 @@ describe("tokens of code", () => {
     "/*",
     "a:",
     "(?",
-  ])("[MD11] a long line of %j takes linear time in any language", (part) => {
+  ])("[MD11] tokenizing a long line of %j takes linear time in any language", (part) => {
     const line = part.repeat(Math.floor(MAX_LINE_CHARS / part.length))
     for (const lang of LANGUAGE_NAMES) {
       const language = findLanguage(lang)
@@ -150,7 +150,7 @@ describe("tokens of code", () => {
 describe("a code block", () => {
   beforeAll(async () => {
     await readingTools.load()
-    // The budget of a task is renewed in the next one.
+    // The budget is renewed in the next task.
     await delay()
   })
 
@@ -159,7 +159,10 @@ describe("a code block", () => {
     const root = draw(<Markdown text={`\`\`\`ts\n${code}\n\`\`\``} />)
     expect(root.querySelector("code")?.textContent).toBe(code)
     expect(root.querySelectorAll(".line")).toHaveLength(3)
-    expect([...root.querySelectorAll(".code-keyword")].map((one) => one.textContent)).toEqual(["const", "function"])
+    expect([...root.querySelectorAll(".code-keyword")].map((element) => element.textContent)).toEqual([
+      "const",
+      "function",
+    ])
     expect(root.querySelector("figcaption span")?.textContent).toBe("TypeScript")
     render(null, root)
   })
@@ -213,8 +216,8 @@ describe("colours", () => {
       .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
   }
-  const computeContrast = (one: string, other: string): number => {
-    const [dark = 0, light = 0] = [computeLuminance(one), computeLuminance(other)].sort((a, b) => a - b)
+  const computeContrast = (first: string, second: string): number => {
+    const [dark = 0, light = 0] = [computeLuminance(first), computeLuminance(second)].sort((a, b) => a - b)
     return (light + 0.05) / (dark + 0.05)
   }
   const pairs = [...css.matchAll(/--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)/g)].map(

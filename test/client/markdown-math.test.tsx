@@ -1,4 +1,4 @@
-/** markdown-math.test.tsx: formulas as MathML, and formulas that try to do harm. */
+/** markdown-math.test.tsx: formulas as MathML, and hostile formulas. */
 
 import { type ComponentChildren, isValidElement, render } from "preact"
 import { beforeAll, describe, expect, test } from "vitest"
@@ -37,7 +37,7 @@ describe("formulas", () => {
 
   test("[MD12] the `<` that the server escaped is an operator again", async () => {
     const root = await renderText("\\(a&lt;b\\)")
-    expect([...root.querySelectorAll("mo")].map((one) => one.textContent)).toEqual(["<"])
+    expect([...root.querySelectorAll("mo")].map((element) => element.textContent)).toEqual(["<"])
     render(null, root)
   })
 
@@ -116,7 +116,7 @@ describe("hostile formulas", () => {
   )
 
   test.each(["\\hspace{-1e+21em}", "\\hspace{100em}", "\\hspace{-1000000000000000000000000em}", "\\rule{1em}{99in}"])(
-    "[MD13] %j has no large length",
+    "[MD13] %j contains no large length",
     (tex) => {
       const printed = JSON.stringify(typesetMath(tex, false)) ?? ""
       expect(printed).not.toMatch(/\de[+-]?\d|(?:2[1-9]|[3-9]\d)em|\d{3,}(?:em|in)|99in/)

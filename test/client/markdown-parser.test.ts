@@ -13,18 +13,18 @@ import { assertProperty } from "../support/seeded.ts"
 
 const toHtml = (text: string): string => normalizeHtml(printTokens(lexProse(text)))
 
-/** The examples of the specification (0.31) whose result differs on purpose, by reason. Numbers begin at 1. */
+/** The examples in the specification (0.31) whose results differ on purpose, by reason. Numbers begin at 1. */
 const DIFFERENCES: Readonly<Record<string, readonly number[]>> = {
-  // shared/text/code-tracker.ts has removed fences before the parser. Whole section: 119–147.
+  // shared/text/code-tracker.ts removes fences before the parser runs. Whole section: 119–147.
   fences: [19, 24, 34, 212, 237, 263, 278, 318, 321, 324],
-  // Indented code is prose. Whole section: 107–118.
+  // Indented code counts as prose. Whole section: 107–118.
   "indented code": [
     1, 2, 3, 5, 6, 7, 8, 18, 36, 48, 69, 85, 100, 211, 225, 231, 236, 252, 253, 254, 257, 264, 270, 271, 272, 273, 274,
     286, 287, 288, 289, 290, 313,
   ],
-  // A tag on its own line is in a paragraph. Whole section: 148–191.
+  // A tag on its own line is part of a paragraph. Whole section: 148–191.
   "HTML blocks": [21, 31, 308, 309],
-  // A definition is one line at the top level. Any other definition could change finished blocks.
+  // A definition must be a single line at the top level. Any other definition could change finished blocks.
   definitions: [193, 195, 196, 198, 208, 217, 218, 317, 541],
   // html-entities.ts contains only the common names.
   entities: [25],
@@ -45,7 +45,7 @@ describe("the parser and the CommonMark specification", () => {
     expect(failed.toSorted((a, b) => a - b)).toEqual([...differing].sort((a, b) => a - b))
   })
 
-  test("[MD8] the sources of the blocks together are the whole text", () => {
+  test("[MD8] the sources of all blocks together equal the whole text", () => {
     for (const { markdown } of commonmark) {
       const tokens = lexProse(markdown)
       expect(tokens.map((token) => token.raw).join("")).toBe(markdown)
@@ -95,7 +95,7 @@ const SPANS: fc.Arbitrary<string> = fc.letrec<{ span: string; text: string }>((t
     tie("text").map((text) => `**${text}**`),
     tie("text").map((text) => `*${text}*`),
     tie("text").map((text) => `~~${text}~~`),
-    fc.tuple(WORDS, WORDS).map(([one, other]) => `_${one} ${other}_`),
+    fc.tuple(WORDS, WORDS).map(([item, other]) => `_${item} ${other}_`),
   ),
   text: fc
     .tuple(fc.constantFrom("a", "Bc"), fc.array(tie("span"), { maxLength: 4 }), fc.constantFrom("d", "E"))
@@ -156,7 +156,7 @@ describe("results that differ from those of marked", () => {
     // CommonMark: tab stops, and a line that isn't indented far enough for its list item.
     ["> \t- a", "<blockquote><ul><li>a</li></ul></blockquote>"],
     ["- a | b\n-|-", "<ul><li>a | b -|-</li></ul>"],
-    // CommonMark: a run of delimiters of which only a part is used.
+    // CommonMark: a run of delimiters, only part of which is used.
     ["**x****x***", "<p>**x*<em><strong>x</strong></em></p>"],
     // GFM: a URL doesn't begin within a word or after a tag.
     ["ahttps://e.x <b>www.e.x", "<p>ahttps://e.x <b>www.e.x</p>"],
@@ -173,8 +173,8 @@ describe("results that differ from those of marked", () => {
   })
 })
 
-describe("text that is cut between its blocks", () => {
-  // Finished blocks aren't parsed again, so the blocks after them must not depend on them.
+describe("text that is divided between its blocks", () => {
+  // Finished blocks aren't parsed again, so later blocks must not depend on them.
   test.each(["a\n2. b | c\n--|--\n2. d", "a\n[x]: b|c\n--|--", "a\n$$b | c\n--|--\nd $$"])("[MD3] %j", (text) => {
     const [first, ...others] = lexProse(text)
     expect(lexProse(text.slice(first?.raw.length))).toEqual(others)
@@ -220,7 +220,7 @@ describe("any text", () => {
     "\ud83d",
   )
 
-  test("[MD8] is parsed without losing a character of its blocks", () => {
+  test("[MD8] is parsed without losing a character", () => {
     assertProperty(
       fc.property(fc.array(parts, { maxLength: 60 }), (all) => {
         const text = all.join("")

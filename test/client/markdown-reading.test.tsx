@@ -1,5 +1,6 @@
 /**
- * markdown-reading.test.tsx: tables and their copies, footnotes, alerts, and how much is drawn again when text grows.
+ * markdown-reading.test.tsx: tables and how they are copied, footnotes, alerts, and how much is redrawn when text
+ * grows.
  */
 
 import fc from "fast-check"
@@ -53,7 +54,7 @@ describe("copies of a table", () => {
     ["+1,234.5 %", "+1,234.5 %"],
     ["-€3", "-€3"],
     ["1=1", "1=1"],
-  ])("[MD14] the cell %j is copied as %j, so that no spreadsheet runs it", (cell, copied) => {
+  ])("[MD14] the cell %j is copied as %j, so that no spreadsheet evaluates it", (cell, copied) => {
     expect(cellsOf(`| a |\n|---|\n| ${cell} |`)[1]).toEqual([copied])
   })
 
@@ -61,29 +62,32 @@ describe("copies of a table", () => {
     expect(cellsToTabSeparated(cellsOf('| a |\n|---|\n| "=HYPERLINK(1)" |'))).toBe('a\n"""=HYPERLINK(1)"""')
   })
 
-  test("[MD14] the table scrolls in its own box and has a button for each copy", async () => {
+  test("[MD14] the table scrolls in its own box and has a button for each copy format", async () => {
     const shown = renderText("| a |\n|---|\n| 1 |")
     expect(shown.querySelector(".table-frame > .table[tabindex='0'] > table")).not.toBe(null)
     await until(() =>
-      expect([...shown.querySelectorAll(".table-tools button")].map((one) => one.getAttribute("aria-label"))).toEqual([
-        "Copy table",
-        "Copy table as CSV",
-      ]),
+      expect(
+        [...shown.querySelectorAll(".table-tools button")].map((element) => element.getAttribute("aria-label")),
+      ).toEqual(["Copy table", "Copy table as CSV"]),
     )
   })
 })
 
 describe("footnotes", () => {
   const listNotes = (shown: HTMLElement) =>
-    [...shown.querySelectorAll(".footnotes li")].map((one) => one.textContent?.replace("↩", "").trim())
-  const listMarks = (shown: HTMLElement) => [...shown.querySelectorAll(".footnote-ref")].map((one) => one.textContent)
+    [...shown.querySelectorAll(".footnotes li")].map((element) => element.textContent?.replace("↩", "").trim())
+  const listMarks = (shown: HTMLElement) =>
+    [...shown.querySelectorAll(".footnote-ref")].map((element) => element.textContent)
 
   test("[MD15] references are numbered in the order of the text, and the notes are listed in that order", () => {
     const shown = renderText("A[^b] b[^a] c[^b].\n\n[^a]: Note *a*\n[^b]: Note b\n    more\n\n    second\n\nEnd")
     expect(listMarks(shown)).toEqual(["1", "2", "1"])
     expect(listNotes(shown)).toEqual(["Note b\nmoresecond", "Note a"])
     expect(shown.querySelector(".footnotes em")?.textContent).toBe("a")
-    expect([...shown.querySelectorAll(".prose > p")].map((one) => one.textContent)).toEqual(["A1 b2 c1.", "End"])
+    expect([...shown.querySelectorAll(".prose > p")].map((element) => element.textContent)).toEqual([
+      "A1 b2 c1.",
+      "End",
+    ])
   })
 
   test("[MD15] a reference without a note is shown as written, and a note without a reference is listed", () => {
@@ -100,7 +104,7 @@ describe("footnotes", () => {
     await until(() => expect(shown.textContent).toBe("A1B↩"))
   })
 
-  test("[MD15] a reference moves the focus to its note, and the note moves it back", () => {
+  test("[MD15] a reference moves the focus to its note, and the note moves the focus back", () => {
     const shown = renderText("A[^1]\n\n[^1]: B")
     document.body.append(shown)
     shown.querySelector<HTMLElement>(".footnote-ref button")?.click()
@@ -130,7 +134,7 @@ describe("alerts", () => {
     expect(alert?.getAttribute("data-alert")).toBe(name.toLowerCase())
     expect(alert?.querySelector(".alert-title")?.textContent).toBe(name)
     expect(alert?.querySelector("svg[aria-hidden=true]")).not.toBe(null)
-    expect([...(alert?.querySelectorAll("p, li") ?? [])].map((one) => one.textContent)).toEqual([
+    expect([...(alert?.querySelectorAll("p, li") ?? [])].map((element) => element.textContent)).toEqual([
       name,
       "One two",
       "three",
@@ -165,7 +169,7 @@ describe("text that grows", () => {
     "| a |\n|---|\n| 1 |\n| 2 |\n| 3 |\n| 4 |\n| 5 |\n| 6 |\n",
   )
 
-  test("[MD16] [MD3] the output depends only on the text, for tables, lists and footnotes too", () => {
+  test("[MD16] [MD3] the output of tables, lists and footnotes, too, depends only on the text", () => {
     assertProperty(
       fc.property(fc.array(parts, { maxLength: 30 }), (all) => {
         const read = createBlockReader(() => lexGrownProse)
@@ -178,7 +182,7 @@ describe("text that grows", () => {
     )
   }, 120_000)
 
-  test("[PF1] measuring a text in steps gives the same result as measuring it at once", () => {
+  test("[PF1] measuring text in steps gives the same result as measuring it at once", () => {
     const any = fc.array(fc.constantFrom("a", "\n", "\n\n", "  ", "- ", "12. ", "**", "é", "مر", "😀", "字", "\t"), {
       maxLength: 80,
     })
@@ -222,7 +226,7 @@ describe("text that grows", () => {
     ["list of paragraphs", looseList, "- x"],
     ["code block", createCode, "let"],
     ["text", createParagraphs, "end"],
-  ])("[MD16] a delta at the end of a long %s draws a few nodes, however long it is", (_name, make, delta) => {
+  ])("[MD16] a delta at the end of a long %s draws a few nodes, however long that is", (_name, make, delta) => {
     const costOf = (size: number): number => {
       const text = make(size)
       renderText(text)
@@ -242,10 +246,10 @@ describe("text that grows", () => {
     ["rows", createTable, "table"],
     ["items", createList, "list"],
     ["items", looseList, "list"],
-  ])("[MD16] finished %s keep their identity", (_name, make, type) => {
+  ])("[MD16] finished %s stay the same objects", (_name, make, type) => {
     const read = createBlockReader(() => lexGrownProse)
     const partsOf = (text: string): readonly object[] => {
-      const block = read(text).find((one) => one.type === "prose" && one.token.type === type)
+      const block = read(text).find((item) => item.type === "prose" && item.token.type === type)
       return block?.type === "prose" ? (block.token.rows ?? block.token.items ?? []) : []
     }
     const before = partsOf(make(50))

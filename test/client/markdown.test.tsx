@@ -18,8 +18,8 @@ import { delay, draw, markdown } from "./dom.ts"
 
 await mediaViews.load()
 
-// Texts are shown without the code that is loaded on demand. markdown-code, -math and -reading.test.tsx test that. Other
-// files of this process share these modules: they may have loaded the code before, and need it afterwards.
+// Text is shown without the code that is loaded on demand, which markdown-code, -math and -reading.test.tsx test. Other
+// files in this process share these modules: they may have loaded the code before, and need it afterwards.
 const loads = [readingTools.load, mathTypesetter.load] as const
 beforeAll(() => {
   for (const module of [readingTools, mathTypesetter]) Object.assign(module, { load: async () => false })
@@ -45,7 +45,7 @@ describe("Markdown syntax", () => {
     ["a\n\n---\n\nb", "<p>a</p><hr><p>b</p>"],
     ["\\*a\\* &lt;b&gt; &amp;amp; &#8364; &nope;", "<p>*a* &lt;b&gt; &amp;amp; € &amp;nope;</p>"],
     ["Array&lt;T>", "<p>Array&lt;T&gt;</p>"],
-    // Direction overrides, as character references.
+    // Direction overrides that are written as character references.
     ["a &#8238;b&#x202D;c", "<p>a bc</p>"],
     ["`&lt;`", "<p><code>&amp;lt;</code></p>"],
     ["    indented", "<p>    indented</p>"],
@@ -209,7 +209,7 @@ describe("links and images", () => {
     expect(toSafeHref(decodeEntities(href))).toBe(null)
   })
 
-  test("[MD6] an image is shown as text and a host, and nothing is fetched before a click", () => {
+  test("[MD6] an image is shown as its text and its host, and nothing is fetched before a click", () => {
     const root = draw(<Markdown text={"![a cat](https://example.com/cat.png) ![](data:image/png;base64,x)"} />)
     expect(root.querySelector("img")).toBe(null)
     expect(root.querySelector(".gate")?.textContent).toBe("a cat Image from example.comLoad")
@@ -224,7 +224,7 @@ describe("growing text", () => {
     ),
   )
 
-  test("[MD3] the output depends only on the text, however it grew", () => {
+  test("[MD3] the output depends only on the text, not on how it grew", () => {
     const grown = fc.array(snippets, { maxLength: 40 })
     assertProperty(
       fc.property(grown, (parts) => {
@@ -245,14 +245,14 @@ describe("growing text", () => {
     expect(after.map((block, at) => block === before[at])).toEqual(before.map((_, at) => at < before.length - 1))
   })
 
-  test("[MD3] text that was cut and rewritten is parsed again", () => {
+  test("[MD3] text that was shortened and rewritten is parsed again", () => {
     const read = createBlockReader()
     read("# one\n\ntwo")
     expect(JSON.stringify(read("other"))).toBe(JSON.stringify(createBlockReader()("other")))
   })
 })
 
-/** The parts that hostile texts repeat: JSON strings without quotes, with `·` for a space. */
+/** The parts that hostile text repeats, as JSON strings without quotes and with `·` for a space. */
 const PARTS =
   "* _ ~ [ ] [] ` > >· < <a· & ![ [a]( \\\\ *a· a* **a ·* *_~[`< -· 1.· - #· | \\t \\n http://a www.a. a@a. `a`· *a·**b· >·a\\n " +
   '-·a\\n a··\\n ![a](b)· [a](b)· *a*· <b> <b>x</b> <!-- <? <![CDATA[ <http: [a](\\" a\\n-\\n a|b\\n:-\\n a|b\\n-|-\\n a\\n:-\\n\\n ' +
@@ -275,17 +275,20 @@ describe("hostile text", () => {
     ["entities", repeatTo100Kb("&amp;&#60;")],
   ]
 
-  test.each(cases)("[MD8] 100 KB of %j neither blocks nor overflows, and loses no character", (_name, text) => {
-    // If it hangs, this test times out. Ordinary text of this size takes a few milliseconds.
-    const read = createBlockReader()
-    const blocks = read(text)
-    const spoken = segmentsToSpokenText([{ type: "text", content: text }])
-    expect(blocks.length).toBeGreaterThan(0)
-    expect(spoken.length).toBeLessThanOrEqual(1_201)
-  })
+  test.each(cases)(
+    "[MD8] 100 KB of %j neither block the parser nor overflow the stack, and no character is lost",
+    (_name, text) => {
+      // If it hangs, this test times out. Ordinary text of this size takes a few milliseconds.
+      const read = createBlockReader()
+      const blocks = read(text)
+      const spoken = segmentsToSpokenText([{ type: "text", content: text }])
+      expect(blocks.length).toBeGreaterThan(0)
+      expect(spoken.length).toBeLessThanOrEqual(1_201)
+    },
+  )
 
   test("[MD8] text beyond the limits is shown as plain text", async () => {
-    // The budget of first slices (PF2) is renewed in the next task.
+    // The budget for first slices (PF2) is renewed in the next task.
     await delay()
     const stars = "a*".repeat(MAX_INLINE_MARKUP + 1)
     expect(draw(<Markdown text={stars} />).querySelector("p")?.textContent).toBe(stars)
@@ -296,7 +299,7 @@ describe("hostile text", () => {
 })
 
 describe("announced text", () => {
-  test("[PG17] is the text of prose and cards, without syntax, code, tools or thinking", () => {
+  test("[PG17] consists of prose and the text of cards, without syntax, code, tools or thinking", () => {
     const spoken = segmentsToSpokenText([
       { type: "thinking", content: "secret" },
       {

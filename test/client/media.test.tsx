@@ -1,4 +1,7 @@
-/** media.test.tsx: images, files, audio and video: their requests, and the placeholders shown before they load. */
+/**
+ * media.test.tsx: images, files, audio and video: what they request, and the placeholders that are shown before they
+ * load.
+ */
 
 import { findEnglishTexts, findTexts } from "../../client/words/languages/language.ts"
 import { findPseudoTexts } from "../../client/words/languages/pseudo-language.ts"
@@ -16,7 +19,7 @@ import { waitForElement, delay, until } from "./dom.ts"
 import { answer, text } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
 
-const listSources = (root: Element) => [...root.querySelectorAll("img")].map((one) => one.getAttribute("src"))
+const listSources = (root: Element) => [...root.querySelectorAll("img")].map((element) => element.getAttribute("src"))
 
 const imageSegment = (url: string, label = "a chart"): Segment => ({ type: "media", url, kind: "image", label })
 const REMOTE = "https://example.com/cat.png"
@@ -80,7 +83,7 @@ describe("images", () => {
     expect(root.querySelector(".gate")).toBe(null)
   })
 
-  test("[PG55] [LG2] media that failed because of the network loads without a click once it is back, whether the URL or the bytes failed", async () => {
+  test("[PG55] [LG2] media that failed because of the network loads without a click once the network is back, whether the URL or the bytes failed", async () => {
     const { root, actions, link } = transcript([
       answer("a", { segments: [imageSegment("/media/x"), imageSegment("/media/y")] }),
     ])
@@ -103,17 +106,17 @@ describe("images", () => {
     expect(root.querySelectorAll(".gate")).toHaveLength(0)
   })
 
-  test("[PG40] a remote image is shown as text, a host and a button; nothing is requested before a click", async () => {
+  test("[PG40] a remote image is shown as its text, its host and a button; nothing is requested before a click", async () => {
     const message = answer("a", { segments: [imageSegment(REMOTE, "a cat"), text(`Also ![a cat](${REMOTE}) here`)] })
     const { root, actions } = transcript([message])
     await waitForElement(root, ".gate")
     await delay()
     expect(root.querySelectorAll("img, video, audio, iframe")).toHaveLength(0)
     expect(actions.signUrls).not.toHaveBeenCalled()
-    const gates = [...root.querySelectorAll(".gate")].map((one) => one.textContent)
+    const gates = [...root.querySelectorAll(".gate")].map((element) => element.textContent)
     expect(gates).toEqual(Array(2).fill("a cat Image from example.comLoad"))
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
-    // The click applies to the URL, wherever that is shown.
+    // The click applies to the URL wherever it is shown.
     await until(() => expect(listSources(root)).toEqual(Array(2).fill(`${REMOTE}?token=t`)))
     expect(root.querySelectorAll(".gate")).toHaveLength(0)
     expect(actions.signUrls.mock.calls).toEqual([[[REMOTE]]])
@@ -123,7 +126,7 @@ describe("images", () => {
     expect(other.root.querySelectorAll("img")).toHaveLength(1)
   })
 
-  test("[PG40] a host that the tenant allows needs no click, even if the settings arrive later; a look-alike host does", async () => {
+  test("[PG40] an image on a host that the tenant allows needs no click, even if the settings arrive later; one on a look-alike host does", async () => {
     const segments = [
       imageSegment(REMOTE),
       imageSegment("https://example.com.evil.test/cat.png"),
@@ -150,7 +153,7 @@ describe("images", () => {
     expect([link?.href, link?.target, link?.rel]).toEqual([REMOTE, "_blank", "noopener noreferrer"])
   })
 
-  test("[PG62] [PG63] a file is requested on a click, and a refused one becomes a link", async () => {
+  test("[PG62] [PG63] a file is requested on a click, and becomes a link if it is refused", async () => {
     vi.stubGlobal("fetch", async () => Response.json({ text: "That address gives nothing." }, { status: 502 }))
     const far = "https://example.com/report.pdf"
     const file: Segment = { type: "media", url: far, kind: "file", label: "report.pdf" }
@@ -262,7 +265,7 @@ describe("audio", () => {
     const seekForward = (): void => {
       range.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true, cancelable: true }))
     }
-    // A recording may not declare its length until it has been played.
+    // The length of a recording may be unknown until the recording has been played.
     let duration = Number.POSITIVE_INFINITY
     Object.defineProperty(sound, "duration", { get: () => duration })
     sound.dispatchEvent(new Event("durationchange"))
@@ -295,7 +298,7 @@ describe("audio", () => {
     },
   )
 
-  test("[PG58] the waveform follows the loudness, and its loudest part is 1", () => {
+  test("[PG58] the waveform follows the loudness, and its highest value is 1", () => {
     const samples = Float32Array.from({ length: 400 }, (_, at) =>
       at < 100 ? 0 : at < 200 ? 0.25 : at < 300 ? 0.5 : 0.1,
     )

@@ -1,4 +1,7 @@
-/** message-actions.test.tsx: the actions in a transcript, including their appearance while pending and when refused. */
+/**
+ * message-actions.test.tsx: the actions in a transcript, including how they look while they are pending and after a
+ * refusal.
+ */
 
 import type { Signal } from "@preact/signals"
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
@@ -25,7 +28,7 @@ beforeEach(() => document.body.replaceChildren())
 describe("a call that needs approval", () => {
   const renderWaiting = () => transcript([user("q", "go"), answer("a", { status: "waiting", segments: [call()] })])
 
-  test("[PG20] shows its arguments unfolded, and asks the user to approve it", () => {
+  test("[PG20] shows its arguments expanded, and asks the user to approve it", () => {
     const { root, log } = renderWaiting()
     expect(root.querySelector("details")?.open).toBe(true)
     expect(root.querySelector(".data")?.textContent).toContain('"text": "now"')
@@ -53,7 +56,7 @@ describe("a call that needs approval", () => {
     expect(root.querySelector(".badge")?.textContent).toBe("Denied")
   })
 
-  test("[PG20] an allowed call is labelled as allowed while it runs and afterwards; a refused decision shows the error", async () => {
+  test("[PG20] an allowed call is labelled as allowed while it runs and afterwards; if the server refuses the decision, the error is shown", async () => {
     const allowed = transcript([answer("a", { segments: [call({ status: "ok", approval: "allowed" })] })])
     expect(allowed.root.querySelector(".verdict")?.textContent).toBe("Allowed")
     expect(allowed.root.querySelector(".badge")?.textContent).toBe("Done")
@@ -74,7 +77,7 @@ describe("retry, continue, regenerate", () => {
     ["failed", "Try again", "retry"],
     ["interrupted", "Continue", "retry"],
     ["cancelled", "Continue", "retry"],
-  ] as const)("[PG21] [WR1] an answer that %s offers %s", async (status, name, action) => {
+  ] as const)("[PG21] [WR1] an answer with the status %s offers “%s”", async (status, name, action) => {
     const { root, actions, commands } = renderEnded(status)
     const before = focusRequests.value
     findButton(root, name).click()
@@ -91,7 +94,7 @@ describe("retry, continue, regenerate", () => {
   })
 
   test.each(["completed", "failed", "interrupted", "cancelled"] as const)(
-    "[PG21] an external answer that %s can't be requested again",
+    "[PG21] an external answer with the status %s can't be requested again",
     (status) => {
       const { root } = renderEnded(status, { mode: "external" })
       const names = buttonsIn(root.querySelector("article[data-id=a]") as Element)
@@ -120,9 +123,9 @@ describe("retry, continue, regenerate", () => {
     store.applyFrame(messageFrame(3, 2, wireMessage("c", { exchange_id: "q3", timestamp: "2026-05-02T14:00:01.000Z" })))
     await delay()
     expect(buttonNames()).toEqual([["Copy", "Reply"], ["Copy", "Reply"], []])
-    expect([...root.querySelectorAll("[data-focus-key=edit]")].map((one) => one.getAttribute("aria-disabled"))).toEqual(
-      ["true", "true", "true"],
-    )
+    expect(
+      [...root.querySelectorAll("[data-focus-key=edit]")].map((element) => element.getAttribute("aria-disabled")),
+    ).toEqual(["true", "true", "true"])
   })
 
   test("[PG21] an answer is copied as Markdown, without thinking and tools", async () => {
@@ -201,7 +204,7 @@ describe("editing a message", () => {
     }
   })
 
-  test("[PG22] happens in place; Escape cancels it and returns the focus", async () => {
+  test("[PG22] happens in place; Escape cancels it, and the focus returns", async () => {
     const { root, field, actions } = await openEditor()
     expect(field.value).toBe("old text")
     expect(document.activeElement).toBe(field)
@@ -235,7 +238,7 @@ describe("editing a message", () => {
     expect(root.querySelector("article[data-id=n] p")?.textContent).toBe("new text")
   })
 
-  test("[PG22] until the server has a saved edit, Escape or Cancel cancels it", async () => {
+  test("[PG22] until the server has received a saved edit, Escape or Cancel cancels it", async () => {
     for (const way of ["Escape", "Cancel"]) {
       const { root, type, actions, commands } = await openEditor()
       await type("new text")
@@ -333,7 +336,7 @@ describe("versions", () => {
     expect(root.querySelector(".versions")).toBe(null)
   })
 
-  test("[PG23] another version keeps the elements of unchanged parts, and the focus on the switch", async () => {
+  test("[PG23] another version keeps the elements of unchanged parts, and the focus stays on the switch", async () => {
     const open: Segment = { type: "thinking", content: "long", ms: 1 }
     const first = answer("first", { segments: [open, text("**same**")] })
     const { root, store } = transcript([user("q", "go"), first, user("q2", "on"), answer("b1", second)])

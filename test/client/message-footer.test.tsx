@@ -17,7 +17,7 @@ beforeAll(async () => {
 beforeEach(() => document.body.replaceChildren())
 
 describe("the time of a message", () => {
-  test("[RD1] is beside its buttons, but not part of its text", () => {
+  test("[RD1] is beside the message's buttons, but not part of its text", () => {
     const { root } = transcript([user("q", "go"), answer("a", { timestamp: "2026-05-02T12:00:00.000Z" })])
     const times = [...root.querySelectorAll("footer time")]
     expect(times).toHaveLength(2)
@@ -48,7 +48,7 @@ describe("an answer's menu", () => {
     return { ...all, menu }
   }
 
-  test("[OB9] copies the trace id, says so, and returns the focus", async () => {
+  test("[OB9] copies the trace id and says so, and the focus returns", async () => {
     const writeText = vi.fn(async () => {})
     vi.spyOn(navigator, "clipboard", "get").mockReturnValue({ writeText } as unknown as Clipboard)
     const { root, menu } = await openMenu()

@@ -1,4 +1,4 @@
-/** message-renders.test.tsx: how many messages are rendered again when something changes. */
+/** message-renders.test.tsx: how many messages are rerendered when something changes. */
 
 import { options } from "preact"
 import { beforeEach, expect, test, vi } from "vitest"
@@ -9,7 +9,7 @@ import { messageFrame, ops, wireMessage } from "./fake-server.ts"
 import { user } from "./open-session.ts"
 import { transcript } from "./render-transcript.tsx"
 
-/** The hook that Preact calls before it renders a component, by its name in the published package. */
+/** The hook that Preact calls before it renders a component, under its name in the published package. */
 const renderHook = options as unknown as { __r: ((vnode: { readonly type: unknown }) => void) | undefined }
 
 /** Returns the number of messages that are rendered while `change` takes effect. */
@@ -36,7 +36,7 @@ function createTurns(from: number, to: number): WireMessage[] {
   ]).flat()
 }
 
-/** Renders a running conversation. Resolves when all messages are drawn: the newest ones are drawn first. */
+/** Renders a running conversation. Resolves when all messages have been drawn, of which the newest are drawn first. */
 async function renderRunning() {
   const running = answer("a50", { exchange_id: "q50", status: "running" })
   const rendered = transcript([...createTurns(0, 50), user("q50", "A question"), running])

@@ -1,4 +1,4 @@
-/** open-session.ts: opens a session on a fake server. A later page can be given the same storage. */
+/** open-session.ts: opens a session on a fake server. A test can pass the same storage to a later page. */
 
 import type { Api } from "../../client/net/api.ts"
 import { RequestHold } from "../../client/net/request-hold.ts"
@@ -44,7 +44,7 @@ export function pageOf(messages: readonly WireMessage[], more: Partial<HistoryPa
   return { messages, has_more: false, epoch: "e1", seq: 10, ...more }
 }
 
-/** Creates named locks, like the browser's. `free` releases all of them, as closing a page does. */
+/** Creates named locks, like the browser's. `free` releases all locks, as closing a page does. */
 function createLocks() {
   const last = new Map<string, Promise<void>>()
   return {

@@ -1,4 +1,4 @@
-/** price-fields.test.ts: prices as people write them in a form, and as the form shows stored ones. */
+/** price-fields.test.ts: prices as people write them in a form, and as the form shows stored prices. */
 
 import fc from "fast-check"
 import { expect, test } from "vitest"
@@ -50,7 +50,7 @@ test("[AD17] a stored price is shown with all its digits and without an exponent
   expect(fieldsToLimits({ ...limitsToFields({}), cost_per_day: "0,5" })).toEqual({ cost_per_day: 500_000_000 })
 })
 
-test("[AD17] property: every number from 0 to 100,000 is the same after being formatted and parsed", () => {
+test("[AD17] property: every number from 0 to 100,000 is unchanged after being formatted and parsed", () => {
   fc.assert(
     fc.property(fc.double({ min: 0, max: 100_000, noNaN: true }), (number) => {
       const text = formatDecimal(number)

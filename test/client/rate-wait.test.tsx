@@ -1,4 +1,4 @@
-/** rate-wait.test.tsx: the page while the server is rate limiting requests, frames and sockets. */
+/** rate-wait.test.tsx: the page while the server is rate-limiting requests, frames and sockets. */
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { LinkStatus } from "../../client/app/link-status.tsx"
@@ -38,7 +38,7 @@ afterEach(() => {
   expect(hold.end).toBeNull()
 })
 
-/** Waits for everything that needs no timer, including the loading of code. */
+/** Waits for everything that doesn't depend on a timer, including the loading of code. */
 async function settleAll(): Promise<void> {
   await vi.advanceTimersByTimeAsync(0)
   await vi.dynamicImportSettled()
@@ -89,7 +89,7 @@ test("[LI6] a rate-limited request is retried after Retry-After, and other reque
   expect(hold.text.value).toBe("")
 })
 
-test("[LI6] the limit of one client doesn't hold back another one", async () => {
+test("[LI6] the limit of one client doesn't delay another client", async () => {
   const limited = createApi([createRateLimited("10")]).api.listSessions()
   const other = createApi([], new RequestHold())
   await settleAll()
@@ -157,7 +157,7 @@ test("[LI6] a rate-limited message stays in the outbox and is resent under its i
   expect(hold.text.value).toBe("")
 })
 
-test("[LI6] all rate-limited commands are resent, each of them once", async () => {
+test("[LI6] all rate-limited commands are resent, each of them only once", async () => {
   const { server, controller } = await openWithHeldToken()
   controller.regenerateAnswer("a1")
   controller.editMessage("m1", "new text")
@@ -170,13 +170,13 @@ test("[LI6] all rate-limited commands are resent, each of them once", async () =
   expect(sent.slice(before).map(({ type }) => type)).toEqual(["regenerate", "edit"])
 })
 
-test("[LI6] a socket that a limit closed is opened again after the wait", async () => {
+test("[LI6] a socket that was closed because of a limit is reopened after the wait", async () => {
   const { clock, server, controller } = await openWithHeldToken()
   controller.sendMessage("kept")
   server.last().say({ type: "error", code, text })
   await settleAll()
   server.last().events.onClose(4429)
-  // The link tries again, and waits for its token.
+  // The page connects again, and waits for its token.
   clock.pass(5_000)
   await passTime(PERIOD_MS - 1)
   expect(server.sockets).toHaveLength(1)

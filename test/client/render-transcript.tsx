@@ -17,7 +17,7 @@ import { EMPTY_SETTINGS } from "../../client/net/client-environment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { draw } from "./dom.ts"
 
-// Otherwise the first test would render the transcript without this code.
+// Loaded first, because the first test would otherwise render the transcript without this code.
 await Promise.all([callViews.load(), mediaViews.load(), messageParts.load()])
 
 export const pageOf = (messages: readonly WireMessage[]): HistoryPage => ({

@@ -1,4 +1,7 @@
-/** replies.test.tsx: how a quoted message is shown, where a click on it leads, and how it is chosen. */
+/**
+ * replies.test.tsx: how a quoted message is shown, where a click on the quote leads, and how a message is chosen as the
+ * one to reply to.
+ */
 
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { Composer } from "../../client/composer/composer.tsx"
@@ -23,9 +26,9 @@ describe("replies", () => {
       user("q3", "Hm.", { reply_to: "far" }),
     ])
 
-  test("[PG43] a reply shows whose message it replies to, and an excerpt of it in plain text", async () => {
+  test("[PG43] a reply shows the author of the message it replies to, and an excerpt of that message in plain text", async () => {
     const { root } = renderScene()
-    const quotes = [...root.querySelectorAll(".quote")].map((one) => one.textContent)
+    const quotes = [...root.querySelectorAll(".quote")].map((element) => element.textContent)
     expect(quotes).toEqual(["YouWhat is *this*?", "CuecardA picture: Image: p.", "An earlier message"])
   })
 

@@ -1,4 +1,4 @@
-/** scroll-anchor.test.ts: following the end, stopping, and keeping the position, in a view with fixed sizes. */
+/** scroll-anchor.test.ts: following the end, stopping, and keeping the position, in a view whose sizes are fixed. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { ScrollAnchor } from "../../client/transcript/scroll-anchor.ts"
@@ -89,7 +89,7 @@ describe("scrolling", () => {
     expect(scrollAnchor.isFollowing.value).toBe(true)
   })
 
-  test("[PG15] scrollToEnd returns to the end and follows it again", () => {
+  test("[PG15] scrollToEnd returns to the end, which is then followed again", () => {
     const { view, scrollAnchor, scrollTo } = setUp()
     scrollTo(1000)
     scrollAnchor.scrollToEnd()
@@ -107,7 +107,7 @@ describe("scrolling", () => {
     expect(view.scrollTop).toBe(2000)
   })
 
-  test("[PG23] finds the first message in view, and none at the end", () => {
+  test("[PG23] finds the first message in view, but none if the view is at the end", () => {
     const { view, scrollAnchor, scrollTo } = setUp()
     for (const [id, bottom] of [
       ["a", -20],

@@ -1,4 +1,4 @@
-/** search.test.ts: the palette's entries, the search behind it, and the keys of shortcuts. */
+/** search.test.ts: the palette's entries, its search, and the keys of shortcuts. */
 
 import { afterEach, describe, expect, test, vi } from "vitest"
 import type { SearchHit } from "../../shared/protocol/http-body.ts"
@@ -45,7 +45,7 @@ test.each([
 })
 
 describe("the order of the palette's entries", () => {
-  test("[LB4] a match at the beginning ranks above a word, and a word above a part of a word", () => {
+  test("[LB4] a match at the beginning ranks above a match of a word, and that above a match of part of a word", () => {
     expect(rank("port", "Report", "My port", "Portugal", "Trip")).toEqual(["Portugal", "My port", "Report"])
   })
 
@@ -70,7 +70,7 @@ describe("the order of the palette's entries", () => {
     ])
   })
 
-  test("[LB5] a conversation that is loaded and that the server found is listed once, and messages after it", () => {
+  test("[LB5] a conversation that is loaded and was also found by the server is listed only once, before the messages", () => {
     const sections = listSections({
       query: "title",
       sessions: [{ id: "near", title: "Title of near", active: 1 }],
@@ -139,7 +139,7 @@ describe("a search while the user types", () => {
     expect(search.state.value).toMatchObject({ query: "", hits: [], isLoading: false })
   })
 
-  test("[LB3] further pages are appended, and empty ones are passed over", async () => {
+  test("[LB3] further pages are appended, and empty pages are skipped", async () => {
     const { search, requests, answer, wait } = startSearch()
     search.setQuery("tea")
     await wait()
@@ -154,7 +154,7 @@ describe("a search while the user types", () => {
     expect(requests).toHaveLength(3)
   })
 
-  test("[LB3] a failure is shown and keeps the hits, and the next attempt continues", async () => {
+  test("[LB3] after a failure, which is shown, the hits stay, and the next attempt continues from there", async () => {
     const { search, requests, answer, wait } = startSearch()
     search.setQuery("tea")
     await wait()
@@ -213,18 +213,18 @@ describe("the keys of shortcuts", () => {
   })
 
   test("[KB1] there are at least 12 shortcuts, and no two have the same keys", () => {
-    const all = PAGE_COMMANDS.flatMap(({ keys }) => keys.map((one) => nameKeys(one, false).join(" ")))
+    const all = PAGE_COMMANDS.flatMap(({ keys }) => keys.map((key) => nameKeys(key, false).join(" ")))
     expect(PAGE_COMMANDS.filter(({ keys }) => keys.length > 0).length).toBeGreaterThanOrEqual(12)
     expect(new Set(all).size).toBe(all.length)
   })
 
-  test("[KB2] keys are named as on the user's system", () => {
+  test("[KB2] keys have the same names as on the user's system", () => {
     expect(nameKeys({ key: "o", mod: true, shift: true }, false)).toEqual(["Ctrl", "Shift", "O"])
     expect(nameKeys({ key: "o", mod: true, shift: true }, true)).toEqual(["⇧", "⌘", "O"])
   })
 })
 
-/** Returns a page whose list has one conversation, which is pinned. */
+/** Creates a page whose list contains one conversation, which is pinned. */
 function createPage(openId: string | null, isReadOnly = false) {
   const nextOptions = signal<{ temporary?: true }>({})
   const router = {
@@ -257,7 +257,7 @@ describe("the palette's commands for the open conversation", () => {
     vi.unstubAllGlobals()
   })
 
-  test("[LB28] moving opens the dialog, and a temporary chat starts a new conversation", () => {
+  test("[LB28] “Move” opens the dialog, and “Temporary chat” starts a new conversation", () => {
     vi.stubGlobal("document", { querySelector: () => null })
     vi.stubGlobal("location", { hash: "#/s/listed" })
     const { nextOptions, commands } = createPage("listed")

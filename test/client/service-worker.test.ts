@@ -7,10 +7,10 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { keepPage, readKeptPage, refreshKeptPage } from "../../client/service-worker/kept-page.ts"
 import { MAX_KEPT_FILES, parseLoadedFiles } from "../../client/service-worker/loaded-files.ts"
 
-/** The server's responses, by path. A path that isn't listed is missing. */
+/** The server's responses, by path. For any other path, there is no file. */
 let files: Map<string, string>
 let requests: string[]
-/** The contents of each cache, by the name of the cache and then by path. */
+/** The responses in each cache, by the cache's name and then by path. */
 let stored: Map<string, Map<string, Response>>
 
 const pageOf = (version: string): string =>
@@ -92,7 +92,7 @@ test("[SW4] storage that can't be read counts as empty", async () => {
   expect(await readKeptPage()).toBe(undefined)
 })
 
-test("[SW5] a new version replaces the old one when it is complete, and not before", async () => {
+test("[SW5] a new version replaces the old one only once it is complete", async () => {
   await keepPage(FIRST)
   stored.set("of another program", new Map())
   files.set("/", pageOf("22222222"))
@@ -105,7 +105,7 @@ test("[SW5] a new version replaces the old one when it is complete, and not befo
   expect(await (await readKeptPage())?.text()).toBe(pageOf("22222222"))
 })
 
-test("[SW5] a page of a version that the server no longer has changes nothing", async () => {
+test("[SW5] a page whose version the server no longer has changes nothing", async () => {
   await keepPage(FIRST)
   await keepPage(SECOND)
   expect(listStored()).toEqual(KEPT_FIRST)

@@ -55,7 +55,7 @@ describe("sending", () => {
     expect(listSendFrames(server.last().sent)).toEqual([{ type: "send", id: "n2", content: "two" }])
   })
 
-  test("[SO7] an unacknowledged message survives a reload, and isn't sent if the loaded history already contains it", async () => {
+  test("[SO7] an unacknowledged message survives a reload, and isn't sent again if the loaded history already contains it", async () => {
     const first = await openSession()
     first.controller.sendMessage("kept")
     first.controller.sendMessage("known")
@@ -65,7 +65,7 @@ describe("sending", () => {
     expect(controller.outbox.entries.value.map(({ id }) => id)).toEqual(["n1"])
   })
 
-  test("[SO7] an ack completes a message that is older than the loaded page", async () => {
+  test("[SO7] an ack confirms a message that is older than the loaded page", async () => {
     const first = await openSession()
     first.controller.sendMessage("long ago")
     first.controller.close()
@@ -169,7 +169,7 @@ describe("the transcript", () => {
     expect(controller.store.isBusy.value).toBe(true)
   })
 
-  test("[PG8] messages received in the order of their last change appear in the order in which they began", async () => {
+  test("[PG8] messages that arrive in the order of their last change are shown in the order in which they began", async () => {
     const timeAt = (second: number) => `2026-05-02T14:00:0${second}.000Z`
     const { controller, server } = await openSession()
     const frames = [
@@ -181,15 +181,16 @@ describe("the transcript", () => {
     ]
     for (const [i, message] of frames.entries()) server.last().say(messageFrame(11 + i, 10 + i, message))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3"])
-    // An agent's message waits behind users' messages, however early it arrived, and stays behind one that begins.
+    // An agent's message waits behind users' messages, however early it arrived, and stays behind a user's message that
+    // has begun.
     server.last().say(messageFrame(16, 15, agentReply("r1", { timestamp: timeAt(1), status: "queued" })))
     server.last().say(messageFrame(17, 16, user("q4", "four", { timestamp: timeAt(6), status: "queued" })))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "q4", "r1"])
     server.last().say(messageFrame(18, 17, user("q3", "three", { timestamp: timeAt(3) })))
     server.last().say(messageFrame(19, 18, wireMessage("a3", { exchange_id: "q3", timestamp: timeAt(7) })))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "a3", "q4", "r1"])
-    // A client that was disconnected receives the messages in the order in which they began: r1 after q4, even though r1's
-    // timestamp is earlier.
+    // A client that was disconnected receives the messages in the order in which they began: r1 after q4, even though
+    // r1's timestamp is earlier.
     server.last().say(messageFrame(20, 19, user("q4", "four", { timestamp: timeAt(6) })))
     server.last().say(messageFrame(21, 20, agentReply("r1", { timestamp: timeAt(1) })))
     server.last().say(messageFrame(22, 21, agentReply("r2", { timestamp: timeAt(2) })))
@@ -219,7 +220,7 @@ describe("the transcript", () => {
     expect(requests).toHaveLength(2)
   })
 
-  test("[PG29] after a response from the server the page counts as online, whatever the browser reports", async () => {
+  test("[PG29] after a response from the server, the page counts as online, whatever the browser reports", async () => {
     const { deps, server } = setUp()
     let reached = 0
     const controller = new SessionController("s1", { ...deps, onReachable: () => void reached++ }, new Draft())
@@ -298,7 +299,7 @@ describe("sessions", () => {
     expect(listSendFrames(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "first words" }])
   })
 
-  test("[PG27] text written while the first session is being created stays with it, and each session keeps its own text", async () => {
+  test("[PG27] text written while the first session is being created stays with that session, and each session keeps its own text", async () => {
     const { deps, api } = setUp()
     let made = (_id: string): void => {}
     const createSession = () =>
@@ -345,7 +346,7 @@ describe("sessions", () => {
     expect(router.controller.value?.id).toBe("s9")
   })
 
-  test("[SH12] [PG85] nothing is written to a read-only conversation: a message waits until it can be written to again", async () => {
+  test("[SH12] [PG85] no message is sent to a read-only conversation; the message waits until the conversation can be written to again", async () => {
     const { server, deps, clock } = setUp([pageOf([])])
     const isReadOnly = signal(true)
     let unsure = 0

@@ -1,4 +1,7 @@
-/** session-list.test.ts: the list of conversations: its local state, and optimistic changes and their outcomes. */
+/**
+ * session-list.test.ts: the list of conversations: its local state, optimistic changes, and the outcomes of these
+ * changes.
+ */
 
 import { describe, expect, test, vi } from "vitest"
 import type { Api } from "../../client/net/api.ts"
@@ -52,7 +55,7 @@ describe("the list of conversations", () => {
     expect(listIds(sessions)).toEqual(["a", "b"])
   })
 
-  test("[PG53] an open session's running state overrides the server's list, and is kept after it is closed until the next refresh", async () => {
+  test("[PG53] an open session's running state overrides the server's list, and is kept after the session is closed until the next refresh", async () => {
     const { sessions, rows } = createSessionList([createRow("a")])
     const isRunning = () => sessions.sessions.value[0]?.running
     await sessions.refresh()
@@ -163,7 +166,8 @@ describe("pages of the list", () => {
       createRow("s10", { active: 10 }),
     ]
     const merged = mergeFirstPage(loaded, { sessions: changed, next: "c10" })
-    // s9 and s8 were last active before the page's end, so the page says nothing about them.
+    // s9 and s8 were last active before the oldest session on the page, so the page doesn't show whether they still
+    // exist.
     expect(idsOf(merged.sessions)).toEqual(["s6", "s11", "s10", "s9", "s8", "s7", "s5"])
     expect(merged.next).toBe("c5")
     const withoutNine = mergeFirstPage(merged, {
@@ -180,7 +184,7 @@ describe("pages of the list", () => {
     expect([idsOf(merged.sessions), merged.next]).toEqual([["s30", "s29", "s28"], "c28"])
   })
 
-  test("[PG79] the list says that it can't be loaded until it can", async () => {
+  test("[PG79] the list says that it can't be loaded, until loading succeeds", async () => {
     let isDown = true
     const { sessions } = createSessionList([], {
       listSessions: () => (isDown ? Promise.reject(new TypeError("no network")) : Promise.resolve(first)),

@@ -8,7 +8,7 @@ import { assertProperty } from "../support/seeded.ts"
 
 const PAGE_SESSIONS = 3
 
-/** A server's list. Its cursors are times of activity. */
+/** A server's list of sessions, whose cursors are times of activity. */
 class ListServer {
   #clock = 0
   sessions: SessionSummary[] = []

@@ -151,7 +151,7 @@ describe("numbered frames", () => {
   })
 })
 
-describe("losing and finding the server", () => {
+describe("losing and regaining the connection", () => {
   test("[SO5] delays grow up to ten seconds, and start over after a hello", async () => {
     expect([1, 2, 3, 6, 20].map((failures) => retryDelayMs(failures, 1))).toEqual([300, 600, 1200, 9600, 10_000])
     expect(retryDelayMs(1, 0)).toBe(150)
@@ -177,7 +177,7 @@ describe("losing and finding the server", () => {
     expect(server.sockets).toHaveLength(4)
   })
 
-  test("[SO5] a server that repeatedly answers hello and then fails isn't hammered", async () => {
+  test("[SO5] a server that repeatedly answers hello and then fails isn't flooded with requests", async () => {
     for (const code of [1011, 4401, 4408]) {
       const { clock, server } = await openLiveSocket()
       for (let i = 0; i < 40; i++) {
@@ -191,7 +191,7 @@ describe("losing and finding the server", () => {
     }
   })
 
-  test("[SO5] when the device is online or the page is visible again, it retries at once", async () => {
+  test("[SO5] when the device is online again or the page is visible again, the page retries at once", async () => {
     const { server, socket } = await openLiveSocket()
     server.last().events.onClose(1006)
     socket.checkConnection()
@@ -307,7 +307,7 @@ describe("losing and finding the server", () => {
     expect(server.sockets).toHaveLength(2)
   })
 
-  test("[SO10] a renewed token opens a second socket: the first stays until it is open, and no frame is lost or duplicated", async () => {
+  test("[SO10] a renewed token opens a second socket; the first one stays until the second is open, and no frame is lost or duplicated", async () => {
     const { clock, server, received } = await openLiveSocket()
     const awaitPong = async () => {
       clock.pass(PING_MS)

@@ -1,4 +1,4 @@
-/** settings.test.tsx: the settings page: choices, the export and the deletion of all conversations. */
+/** settings.test.tsx: the settings page: choices, and exporting and deleting all conversations. */
 
 import { signal } from "@preact/signals"
 import { render } from "preact"
@@ -16,7 +16,7 @@ import { delay, draw, until } from "./dom.ts"
 
 const createSession = (id: string, title = `Title ${id}`) => ({ id, title, created: 1, active: 1e12, running: false })
 
-/** Creates an API with these lists, a page for each array. */
+/** Creates an API with these lists, which have a page for each array. */
 function createApi(
   listed: readonly string[][],
   archived: readonly string[][],
@@ -50,7 +50,7 @@ function createApi(
   return { api: { fetchAuthorized }, requests, deleted }
 }
 
-/** Reads the names and contents of a ZIP file by its central directory. */
+/** Reads the names and contents of a ZIP file's entries by means of its central directory. */
 async function readZip(file: Blob): Promise<Record<string, string>> {
   const bytes = new Uint8Array(await file.arrayBuffer())
   const view = new DataView(bytes.buffer)
@@ -79,7 +79,7 @@ async function readZip(file: Blob): Promise<Record<string, string>> {
 }
 
 describe("all conversations", () => {
-  test("[VD7] are exported as a file each, archived ones too; one that fails doesn't stop the others", async () => {
+  test("[VD7] are exported as one file each, including archived ones; one that fails doesn't stop the others", async () => {
     const { api } = createApi([["a", "b"], ["c"]], [["d"]], ["b"])
     const progress: number[] = []
     const outcome = await exportAllSessions(api, (done) => progress.push(done))
@@ -93,7 +93,7 @@ describe("all conversations", () => {
     expect(await exportAllSessions(createApi([[]], [[]]).api, () => {})).toBe(null)
   })
 
-  test("[VD7] are exported with the saved prompts; without them if they can't be loaded, which is counted", async () => {
+  test("[VD7] are exported with the saved prompts; if these can't be loaded, the export omits them and counts a failure", async () => {
     const prompt = { id: "p", name: "Reply", text: "Answer:", changed: 1e12 }
     const { api } = createApi([["a"]], [[]], [], [prompt])
     const outcome = await exportAllSessions(api, () => {})
@@ -105,7 +105,7 @@ describe("all conversations", () => {
     expect(await exportAllSessions(broken.api, () => {})).toMatchObject({ done: 1, failed: 1 })
   })
 
-  test("[VD8] are deleted a hundred at a time, archived ones too; failures are counted", async () => {
+  test("[VD8] are deleted a hundred at a time, including archived ones; failures are counted", async () => {
     const ids = Array.from({ length: 130 }, (_, n) => `s${n}`)
     const { api, deleted, requests } = createApi([ids.slice(0, 100), ids.slice(100)], [["old"]], ["s7"])
     const reported: string[] = []
@@ -149,7 +149,7 @@ function openPage() {
   } as unknown as SessionRouter
   const root = draw(<SettingsPage router={router} />)
   const findButton = (label: string): HTMLButtonElement => {
-    const found = [...document.querySelectorAll("button")].find((one) => one.textContent === label)
+    const found = [...document.querySelectorAll("button")].find((element) => element.textContent === label)
     if (found === undefined) throw new Error(`no button ${label}`)
     return found
   }
@@ -159,7 +159,7 @@ function openPage() {
 
 describe("the settings page", () => {
   beforeEach(() => {
-    for (const one of document.body.children) render(null, one)
+    for (const child of document.body.children) render(null, child)
     document.body.replaceChildren()
     localStorage.clear()
     temperatureUnit.value = "C"
@@ -175,11 +175,11 @@ describe("the settings page", () => {
     expect(isSettingsOpen.value).toBe(false)
   })
 
-  test("[VD6] its heading has the focus; a choice is applied and stored", async () => {
+  test("[VD6] its heading has focus; a choice is applied and stored", async () => {
     const { root } = openPage()
     await until(() => expect(document.activeElement?.textContent).toBe("Settings"))
     const choose = async (label: string): Promise<void> => {
-      const option = [...root.querySelectorAll("label")].find((one) => one.textContent === label)
+      const option = [...root.querySelectorAll("label")].find((element) => element.textContent === label)
       option?.querySelector("input")?.click()
       await delay()
     }
@@ -187,7 +187,7 @@ describe("the settings page", () => {
     expect([theme.value, localStorage.getItem("cuecard.theme")]).toEqual(["dark", "dark"])
     await choose("Fahrenheit (°F)")
     expect([temperatureUnit.value, localStorage.getItem("cuecard.temperature-unit")]).toEqual(["F", "F"])
-    expect([...root.querySelectorAll("input:checked")].map((one) => one.parentElement?.textContent)).toEqual([
+    expect([...root.querySelectorAll("input:checked")].map((element) => element.parentElement?.textContent)).toEqual([
       "Dark",
       "Fahrenheit (°F)",
     ])
@@ -195,7 +195,7 @@ describe("the settings page", () => {
     await choose("Celsius (°C)")
   })
 
-  test("[VD8] deletes only after the word has been typed", async () => {
+  test("[VD8] deletes conversations only after the word has been typed", async () => {
     const { root, deleted, refresh, findButton, listIds } = openPage()
     findButton("Delete all…").click()
     await delay()

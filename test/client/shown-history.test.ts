@@ -10,7 +10,7 @@ import { user } from "./open-session.ts"
 
 const idsOf = (messages: readonly WireMessage[]): string[] => messages.map(({ id }) => id)
 
-/** The number of the newest messages that stay loaded in addition to the shown ones. */
+/** The number of newest messages that stay loaded in addition to those that are shown. */
 const MAX_NEWEST = 64
 
 /** Expects the shown messages to be a part of the history without gaps. */
@@ -150,7 +150,7 @@ describe("a message far away", () => {
     expect(shown().at(-1)).toBe("m500")
   })
 
-  test("[LT5] that doesn't exist changes nothing", async () => {
+  test("[LT5] that doesn't exist has no effect", async () => {
     const { controller, shown } = await openLongSession(createHistory(500))
     const before = shown()
     expect(await controller.loadUntilMessage("nowhere")).toBe(false)
@@ -172,7 +172,7 @@ describe("a message far away", () => {
     expect(store.newestIds.at(-1)).toBe("m3000")
   })
 
-  test("[LT6] [SO12] close to the newest messages, the history between stays shown", async () => {
+  test("[LT6] [SO12] close to the newest messages, it stays shown together with the history in between", async () => {
     const path = createHistory(300)
     const { controller, server, session, history, store, shown } = await openLongSession(path)
     await history.loadOlder()
@@ -187,7 +187,7 @@ describe("a message far away", () => {
     expectContiguous(shown(), path)
   })
 
-  test("[LT6] [SO12] if it is no longer on the active path, one before it is shown", async () => {
+  test("[LT6] [SO12] if it is no longer on the active path, an earlier message is shown", async () => {
     const path = createHistory(3_000)
     const { controller, server, session, shown } = await openLongSession(path)
     await controller.loadUntilMessage("m1000")
@@ -210,7 +210,7 @@ const step = fc.oneof(
   fc.record({ type: fc.constant("jump" as const), to: fc.integer({ min: 1, max: 600 }) }),
 )
 
-test("[LT1] [LT5] whatever the user does, the shown messages have no gap and the newest ones are loaded", async () => {
+test("[LT1] [LT5] whatever the user does, the shown messages have no gaps and the newest messages are loaded", async () => {
   await assertPropertyAsync(
     fc.asyncProperty(fc.integer({ min: 1, max: 600 }), fc.array(step, { maxLength: 25 }), async (count, steps) => {
       const path = createHistory(count)

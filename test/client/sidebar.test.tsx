@@ -1,4 +1,4 @@
-/** sidebar.test.tsx: the list in use: its menu by keyboard, renaming in place, and confirmation before deleting. */
+/** sidebar.test.tsx: using the list: the menu by keyboard, renaming in place, and undoing a deletion. */
 
 import { signal } from "@preact/signals"
 import { render } from "preact"
@@ -25,7 +25,7 @@ const createRow = (id: string, more: Partial<SessionSummary> = {}): SessionSumma
   ...more,
 })
 
-/** Answers the requests for folders, and those that change sessions, as a server that accepts them. */
+/** Answers requests for folders and requests that change sessions in the same way as a server that accepts them. */
 function answerRequest(path: string, init?: RequestInit): Response {
   if (path === "/v1/folders") return Response.json({ folders: [] })
   if (path !== "/v1/sessions/bulk") return new Response()
@@ -105,14 +105,14 @@ const chooseItem = async (name: string): Promise<void> => {
   await delay()
 }
 const listShown = (root: ParentNode) =>
-  [...root.querySelectorAll("nav a")].map((one) => one.textContent?.replace(/\s+/g, " "))
+  [...root.querySelectorAll("nav a")].map((element) => element.textContent?.replace(/\s+/g, " "))
 
 describe("the list", () => {
   test("[PG31] shows titles with times; a running conversation has an indicator with a text for screen readers", async () => {
     const { root } = await openPage([createRow("a"), createRow("b", { running: true }), createRow("c", { title: "" })])
     expect(listShown(root)).toEqual(["Title a1 min", "Title b, generating response", "Untitled1 min"])
     expect(root.querySelectorAll(".pulse")).toHaveLength(1)
-    expect([...root.querySelectorAll("nav h2")].map((one) => one.textContent)).toEqual(["Today"])
+    expect([...root.querySelectorAll("nav h2")].map((element) => element.textContent)).toEqual(["Today"])
   })
 
   test.each([
@@ -135,7 +135,7 @@ test("[PG75] a conversation that was created after the list was loaded is added 
 })
 
 describe("the menu", () => {
-  test("[PG32] works with the keyboard alone, and returns the focus", async () => {
+  test("[PG32] works with the keyboard alone, and the focus returns", async () => {
     const { root, stop } = await openPage([createRow("a")])
     findMoreButton(root, "a")?.focus()
     await openMenu(root, "a")
@@ -210,7 +210,7 @@ describe("renaming", () => {
     expect(document.activeElement?.localName).toBe("textarea")
   })
 
-  test("[PG32] isn't disturbed by updates of the list", async () => {
+  test("[PG32] isn't disturbed when the list is updated", async () => {
     const rows = [createRow("b"), createRow("a", { active: Date.now() - 3 * 24 * 3_600_000 })]
     const { root, rename, router } = await openPage(rows)
     await openMenu(root, "a")
@@ -227,7 +227,7 @@ describe("renaming", () => {
     expect(listShown(root)).toEqual(["Title anow", "Title b1 min"])
   })
 
-  test.each(["", "   ", "Title a"])("[PG32] %j isn't a title: the old one stays", async (newTitle) => {
+  test.each(["", "   ", "Title a"])("[PG32] %j isn't a title: the old title stays", async (newTitle) => {
     const { root, rename } = await startRenaming()
     const input = findRenameField(root) as HTMLInputElement
     input.value = newTitle
@@ -253,7 +253,7 @@ describe("deleting", () => {
     expect(listShown(root)).toHaveLength(2)
   })
 
-  test("[PG33] [LB21] what the server refuses is listed again, with its error", async () => {
+  test("[PG33] [LB21] a conversation whose deletion the server refuses is listed again, with the error", async () => {
     const { root, request } = await openPage([createRow("a")])
     request.mockImplementation(() =>
       Promise.resolve(Response.json({ code: "internal", text: "It broke." }, { status: 500 })),
@@ -268,13 +268,13 @@ describe("deleting", () => {
 })
 
 describe("organising", () => {
-  test("[LB20] [LB21] a pinned conversation is listed first at once, and moves back if that is refused", async () => {
+  test("[LB20] [LB21] a pinned conversation is listed first at once, and moves back if the server refuses the change", async () => {
     const { root, request } = await openPage([createRow("a"), createRow("b", { active: NOW - 120_000 })])
     await openMenu(root, "b")
     const refusals: ((response: Response) => void)[] = []
     request.mockImplementation(() => new Promise<Response>((resolve) => refusals.push(resolve)))
     await chooseItem("Pin")
-    expect([...root.querySelectorAll("nav h2")].map((one) => one.textContent)).toEqual(["Pinned", "Today"])
+    expect([...root.querySelectorAll("nav h2")].map((element) => element.textContent)).toEqual(["Pinned", "Today"])
     expect(listShown(root)[0]).toContain("Title b")
     await until(() => expect(listBodies(request)).toHaveLength(1))
     const refusal = { results: [{ id: "b", ok: false, code: "session_unknown", text: "No such session." }] }
@@ -290,7 +290,7 @@ describe("organising", () => {
     expect(root.querySelectorAll("[data-unread]")).toHaveLength(1)
   })
 
-  test("[LB23] conversations of a folder are below it, and those of an unknown folder are in the list", async () => {
+  test("[LB23] conversations in a folder are below that folder, and those in an unknown folder are in the list", async () => {
     const rows = [createRow("a", { folder: "f" }), createRow("b", { folder: "gone" }), createRow("c")]
     const { root } = await openPage(rows)
     await until(() => {
@@ -298,7 +298,7 @@ describe("organising", () => {
       folders.value = [{ id: "f", name: "Work" }]
       expect(root.querySelector(".folder a")).not.toBeNull()
     })
-    expect([...root.querySelectorAll(".folder a")].map((one) => one.textContent)).toEqual(["Title a1 min"])
+    expect([...root.querySelectorAll(".folder a")].map((element) => element.textContent)).toEqual(["Title a1 min"])
     expect(listShown(root)).toHaveLength(3)
     root.querySelector<HTMLElement>(".fold")?.click()
     await until(() => expect(root.querySelector(".folder a")).toBeNull())
@@ -307,7 +307,7 @@ describe("organising", () => {
     folders.value = []
   })
 
-  test("[LB24] opening a folder adds its conversations that the loaded part of the list doesn't contain", async () => {
+  test("[LB24] opening a folder adds those of its conversations that the loaded part of the list doesn't contain", async () => {
     const { root, router, request } = await openPage([createRow("a", { folder: "f" })])
     await delay()
     const older = [createRow("a", { folder: "f" }), createRow("old", { folder: "f", active: NOW - 9e9 })]
@@ -323,7 +323,7 @@ describe("organising", () => {
     folders.value = []
   })
 
-  test("[LB22] the archive is fetched after a conversation that is being archived is saved", async () => {
+  test("[LB22] the archive is fetched only after a pending change that archives a conversation has been saved", async () => {
     const { root, request } = await openPage([createRow("a"), createRow("b")])
     const bulk = Promise.withResolvers<Response>()
     const isArchiveFetched = () => request.mock.calls.some(([path]) => path.startsWith("/v1/sessions?archived=1"))
@@ -351,7 +351,7 @@ describe("organising", () => {
     root.querySelector<HTMLElement>("[data-session=c] input")?.click()
     await until(() => expect(root.querySelector(".selection p")?.textContent).toBe("2 selected"))
     const archive = [...root.querySelectorAll<HTMLElement>(".selection button")].find(
-      (one) => one.textContent === "Archive",
+      (element) => element.textContent === "Archive",
     )
     archive?.click()
     await until(() => expect(root.querySelector(".notice")?.textContent).toContain("Archived 2 conversations."))

@@ -49,7 +49,7 @@ function setUpSigning(life = SIGNED_URL_SECONDS) {
 }
 
 describe("signatures", () => {
-  test("[PG38] URLs of media rendered at almost the same time are requested together, at most a hundred per request", async () => {
+  test("[PG38] signed URLs for media that is rendered at almost the same time are requested together, at most a hundred per request", async () => {
     const { signer, requests, settle } = setUpSigning()
     for (let at = 0; at < 230; at++) signer.requestLink(`/media/${at % 210}`)
     await settle()
@@ -114,7 +114,7 @@ describe("signatures", () => {
     expect([signer.getLink("/media/b").value.at, waits()]).toEqual(["ready", []])
   })
 
-  test("[PG55] a request is sent at once when the server is known to be back, and none once no media is rendered", async () => {
+  test("[PG55] a request is sent at once when the server is known to be back, and no request is sent once no media is rendered", async () => {
     const { signer, requests, settle, down, waits } = setUpSigning()
     down()
     signer.requestLink("/media/a")

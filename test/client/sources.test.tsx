@@ -1,4 +1,4 @@
-/** sources.test.tsx: the numbered sources of an answer, and the numbers beside links to them. */
+/** sources.test.tsx: the numbered sources of an answer, and the numbers beside links to these sources. */
 
 import { signal } from "@preact/signals"
 import { describe, expect, test } from "vitest"
@@ -22,7 +22,7 @@ const drawAnswer = (...segments: Segment[]): HTMLElement =>
   draw(<MessageView message={signal(answer("a", { segments }))} isFresh={() => false} />)
 
 describe("sources", () => {
-  test("[SC4] a link to a source has its number and a card; another link has neither", () => {
+  test("[SC4] a link to a source has the source's number and a card; other links have neither", () => {
     const content =
       "A [first](https://example.com/1), [second](https://EXAMPLE.com/2) and [other](https://example.com/3)."
     const root = drawAnswer({ type: "text", content }, source(2, { quote: "So it is." }), source(1))
@@ -32,7 +32,7 @@ describe("sources", () => {
     expect(root.querySelectorAll("[role=tooltip]")).toHaveLength(2)
   })
 
-  test("[SC3] the list has the numbers, titles, hosts and quotes, and five entries until the user asks for more", async () => {
+  test("[SC3] the list shows numbers, titles, hosts and quotes, and only five entries until the user asks for more", async () => {
     const root = drawAnswer({ type: "text", content: "x" }, ...[1, 2, 3, 4, 5, 6, 7].map((at) => source(at)))
     const list = root.querySelector("[data-segment=source]")
     expect(list?.querySelectorAll("li")).toHaveLength(5)
@@ -50,7 +50,7 @@ describe("sources", () => {
     expect(root.querySelector("[data-segment=source] bdi")?.textContent).toBe(title)
   })
 
-  test("[SC3] the copied text has the sources as links", () => {
+  test("[SC3] the copied text contains the sources as links", () => {
     expect(segmentsToCopyText([{ type: "text", content: "x" }, source(1, { title: "A [b]" })])).toBe(
       "x\n\n- [A \\[b\\]](<https://example.com/1>)",
     )

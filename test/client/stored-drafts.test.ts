@@ -65,7 +65,7 @@ describe("stored drafts", () => {
     expect(storage.all.size).toBe(0)
   })
 
-  test("[PG77] each user and each session has a draft of its own", () => {
+  test("[PG77] each user and each session has a separate draft", () => {
     const { keep, storage, clock } = openPage("demo/you")
     keep("s1").text.value = "one"
     keep("").text.value = "new"
@@ -90,7 +90,7 @@ describe("stored drafts", () => {
     expect(draft.text.value).toBe("stored\ntyped")
   })
 
-  test("[PG77] the oldest drafts are deleted to make room, and a huge text is cut", () => {
+  test("[PG77] the oldest drafts are deleted to make room, and a huge text is truncated", () => {
     const { keep, storage, clock } = openPage()
     for (let at = 0; at < 60; at++) {
       keep(`s${at}`).text.value = `draft ${at}`
@@ -109,7 +109,7 @@ describe("stored drafts", () => {
     expect(sizes.length).toBeGreaterThan(5)
   })
 
-  test("[PG77] if rows are damaged or can't be written, only stored drafts are lost", () => {
+  test("[PG77] if rows are damaged or can't be written, nothing but stored drafts is lost", () => {
     const { keep, storage, clock } = openPage()
     keep("s1").text.value = "words"
     clock.pass(250)

@@ -1,4 +1,7 @@
-/** stored-messages.test.ts: the next page delivers the stored messages of a closed page, whichever session it opens. */
+/**
+ * stored-messages.test.ts: the next page that is opened delivers the stored messages of a closed page, whichever
+ * session it shows.
+ */
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/http-request.ts"
@@ -61,7 +64,7 @@ describe("stored messages", () => {
     expect(router.controller.value?.outbox.entries.value).toHaveLength(1)
   })
 
-  test("[SO13] stay for the user if they were refused, and are marked as failed if their session doesn't exist", async () => {
+  test("[SO13] are kept for the user if they were refused, and are marked as failed if their session doesn't exist", async () => {
     const setup = setUp()
     const controller = new SessionController("gone", setup.deps, new Draft())
     controller.sendMessage("refused")
@@ -81,7 +84,7 @@ describe("stored messages", () => {
     expect(lost.isClosed).toBe(true)
   })
 
-  test("[SO14] are only delayed by a full queue: none is lost, and none overtakes another", async () => {
+  test("[SO14] are only delayed by a full queue; none is lost, and none overtakes another", async () => {
     const { controller, server } = await openSession()
     const respondTo = (id: string) => {
       if (Number(id.slice(1)) > MAX_QUEUED_MESSAGES)
@@ -90,7 +93,7 @@ describe("stored messages", () => {
     }
     for (let at = 1; at <= MAX_QUEUED_MESSAGES + 2; at++) controller.sendMessage(`w${at}`)
     for (let at = 1; at <= MAX_QUEUED_MESSAGES + 1; at++) respondTo(`n${at}`)
-    const sentIds = () => listSendFrames(server.last().sent).map((one) => Reflect.get(one, "id"))
+    const sentIds = () => listSendFrames(server.last().sent).map((sendFrame) => Reflect.get(sendFrame, "id"))
     const first = Array.from({ length: MAX_QUEUED_MESSAGES + 1 }, (_, at) => `n${at + 1}`)
     expect(sentIds()).toEqual(first)
     expect(controller.outbox.listPending().map(({ id }) => id)).toEqual(["n9", "n10"])

@@ -28,7 +28,7 @@ const ADA_ROWS = {
 }
 const SHARED = { "cuecard.theme": "dark", "cuecard.draft.acme%2Fada.s1": "a draft" }
 
-/** Starts a switch that reloads the page. The promise of such a switch never settles, so this doesn't await it. */
+/** Starts a switch that reloads the page. This function doesn't await the switch, whose promise never settles. */
 async function switchAndReload(storage: KeyValueStorage, previous: string | null, user: string): Promise<void> {
   const reload = vi.fn()
   void switchUser(storage, previous, user, reload)
@@ -51,12 +51,12 @@ function openPage(storage: KeyValueStorage, user: string): UserStorage {
 
 const ENTRY = { id: "m1", content: "ada's secret", at: 1, error: null }
 
-test("[PF9] the first user of a browser that stores nothing needs no code for switching users", async () => {
+test("[PF9] for the first user in a browser that stores nothing, the code for switching users isn't loaded", async () => {
   const storage = createStorage(SHARED)
   const page = createUserStorage(storage)
   const token = `.${btoa(JSON.stringify({ tenant: "acme", sub: "ada" }))}.`
   const accepted = createUserGuard(storage, page)({ token })
-  // Without waiting for code to load.
+  // Checked at once, without waiting for code to load.
   expect(storage.getItem(USER_KEY)).toBe("acme/ada")
   await accepted
   expect(page.user).toBe("acme/ada")
@@ -90,7 +90,7 @@ describe("another user", () => {
     expect(storage.rows()).toMatchObject({ ...SHARED, [USER_KEY]: "acme/ada" })
   })
 
-  test("[SP5] a tab of another user doesn't sign other tabs out, so two tabs can't reload each other forever", async () => {
+  test("[SP5] a tab of one user doesn't sign out tabs of another user, so two tabs can't reload each other forever", async () => {
     const storage = createStorage({ [USER_KEY]: "acme/ada" })
     const removeItem = vi.spyOn(storage, "removeItem")
     await switchAndReload(storage, "acme/ada", "acme/bob")
@@ -114,7 +114,7 @@ describe("another user", () => {
     expect(readUnsentRows(storage, "acme/bob")).toEqual({})
   })
 
-  test("[SP6] signing out keeps all of the user's rows, and the storage belongs to nobody", async () => {
+  test("[SP6] signing out keeps all of the user's rows, and the storage isn't assigned to any user", async () => {
     const storage = createStorage({ ...SHARED, [USER_KEY]: "acme/ada" })
     for (const [key, value] of Object.entries(ADA_ROWS)) createUserStorage(storage).setItem(key, value)
     setUserAside(storage, "acme/ada")
@@ -132,7 +132,7 @@ describe("another user", () => {
     expect(storage.length).toBe(200)
   })
 
-  test("[SP5] of the rows of users who are not signed in, the oldest are deleted first", () => {
+  test("[SP5] among the rows of users who are not signed in, the oldest are deleted first", () => {
     const storage = createStorage({ [USER_KEY]: "acme/ada" })
     const page = createUserStorage(storage)
     const writeRow = (kind: string, n: number, at: number) =>

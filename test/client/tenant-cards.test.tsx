@@ -1,6 +1,5 @@
 /**
- * tenant-cards.test.tsx: cards of tenants as nodes of the page: whatever a result contains, their texts stay plain
- * text.
+ * tenant-cards.test.tsx: tenants' cards as nodes of the page: whatever a result contains, their text stays plain text.
  */
 
 import fc from "fast-check"
@@ -26,7 +25,7 @@ const everything = { title: "Everything", view: EVERYTHING } as never
 
 beforeAll(loadCards)
 
-/** Returns all texts in a value. */
+/** Returns all strings in a value. */
 function listTexts(value: unknown): string[] {
   if (typeof value === "string") return [value]
   if (Array.isArray(value)) return value.flatMap(listTexts)
@@ -41,7 +40,7 @@ function replaceSome(value: Json, hostile: Json, dice: Iterator<number>): Json {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaceSome(item as Json, hostile, dice)]))
 }
 
-test("[CV8] every text node of a card is a literal, a formatted value of the result, or a label of the page", () => {
+test("[CV8] every text node of a card is a literal, a formatted value of the result, or one of the page's labels", () => {
   const views = [
     ...readTemplates().values(),
     { ...(everything as object), samples: [{ a: "x", n: 1, rows: [{ a: "x" }] }] },
@@ -69,7 +68,7 @@ test("[CV8] every text node of a card is a literal, a formatted value of the res
 
 const TRANSLATIONS = LANGUAGES.filter((language) => language !== "en")
 
-test.each(TRANSLATIONS)("[CV14] [BT10] the card of a list has the labels of the page in %s", async (language) => {
+test.each(TRANSLATIONS)("[CV14] [BT10] a list card has the page's labels in %s", async (language) => {
   const list = readTemplate("list")
   const reference = `list@${"0".repeat(32)}`
   keepView(reference, list)
@@ -96,7 +95,7 @@ function* listTextNodes(node: Node): Generator<Text> {
   for (const child of node.childNodes) yield* listTextNodes(child)
 }
 
-/** Returns whether a text is one of the page's labels in charts, images and lists. */
+/** Whether text is one of the page's labels in charts, images and lists. */
 function isLabel(text: string): boolean {
   return /^(?:Image|Image from .*|Load|and|more|Data|Table|Show .*|Label|Value| |NaN|)$/s.test(text.trim())
 }

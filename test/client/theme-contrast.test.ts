@@ -1,4 +1,4 @@
-/** theme-contrast.test.ts: the colours of the page (client/styles/base.css) have enough contrast in both themes. */
+/** theme-contrast.test.ts: the page's colours (client/styles/base.css) have sufficient contrast in both themes. */
 
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
@@ -23,8 +23,8 @@ function computeLuminance(hex: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-function computeContrast(one: string, other: string): number {
-  const [dark = 0, light = 0] = [computeLuminance(one), computeLuminance(other)].sort((a, b) => a - b)
+function computeContrast(first: string, second: string): number {
+  const [dark = 0, light = 0] = [computeLuminance(first), computeLuminance(second)].sort((a, b) => a - b)
   return (light + 0.05) / (dark + 0.05)
 }
 
@@ -60,7 +60,7 @@ const COMPONENT_PROPERTIES = ["--done", "--width", "--ratio"]
 test.each(listStyleSheets("client"))("[VD1] %s uses only properties that are defined", (file) => {
   const css = readSource(file)
   const defined = new Set([...COMPONENT_PROPERTIES, ...((BASE + css).match(/--[\w-]+(?=:)/g) ?? [])])
-  // A use with a fallback needs no definition.
+  // If a property is used with a fallback, it needs no definition.
   const used = [...css.matchAll(/var\((--[\w-]+)\)/g)].map(([, name = ""]) => name)
   expect(used.filter((name) => !defined.has(name))).toEqual([])
 })

@@ -21,7 +21,7 @@ function setUp(deps: Partial<TokenSourceDeps>, routes: Readonly<Record<string, (
 }
 
 describe("the source of the token", () => {
-  test("[SP1] the embedding product's function is used instead of the server, for every renewal too", async () => {
+  test("[SP1] the embedding product's function is used instead of the server, including for every renewal", async () => {
     let count = 0
     const { source, requests } = setUp({ getEmbeddedToken: async () => `given-${++count}` })
     expect((await source.getToken()).token).toBe("given-1")
@@ -80,7 +80,7 @@ describe("the source of the token", () => {
     )
     const response = source.fetchAuthorized("/x")
     await expect.poll(() => seen).toEqual(["t"])
-    expect(requests.filter((one) => one.startsWith("/x"))).toEqual([])
+    expect(requests.filter((request) => request.startsWith("/x"))).toEqual([])
     accept.resolve()
     expect((await response).status).toBe(200)
   })
@@ -101,7 +101,7 @@ describe("nobody is signed in", () => {
       source.forgetToken()
       await expect(source.fetchAuthorized("/v1/sessions")).rejects.toThrow(`Text of ${code}.`)
       expect(requests).toEqual(["/v1/dev/token {}", "/auth/token {}"])
-      expect(refusals.map((one) => [one.status, one.message])).toEqual([[status, `Text of ${code}.`]])
+      expect(refusals.map((refusal) => [refusal.status, refusal.message])).toEqual([[status, `Text of ${code}.`]])
     },
   )
 

@@ -24,7 +24,7 @@ describe("arguments and results", () => {
   const nestObjects = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`
   const codeOf = (root: ParentNode) => root.querySelector(".data code")?.textContent ?? ""
 
-  test("[BD4] of 5,000 nested levels, only a limited number is drawn", () => {
+  test("[BD4] only a limited number of 5,000 nested levels is drawn", () => {
     const { root } = transcript([answer("a", { segments: [createTool(1, "ok", { args: nestObjects(5_000) })] })])
     expect(codeOf(root)).toContain("(deeper levels omitted)")
     expect(codeOf(root).split("\n").length).toBeLessThan(200)
@@ -37,7 +37,7 @@ describe("arguments and results", () => {
     expect(codeOf(root).length).toBeLessThanOrEqual(args.length)
   })
 
-  test("[BD4] of a long value, the first lines are shown, with a button for the rest", async () => {
+  test("[BD4] the first lines of a long value are shown, with a button for the rest", async () => {
     const args = JSON.stringify(Array.from({ length: 5_000 }, (_, n) => `line ${n}`))
     const { root } = transcript([answer("a", { segments: [createTool(1, "ok", { args })] })])
     expect(codeOf(root)).toMatch(/^\[\n {2}"line 0",[\s\S]*\d",$/)
@@ -61,10 +61,10 @@ describe("adjacent calls", () => {
   const findHeading = (root: ParentNode) => root.querySelector(".calls > button")
   const listVisible = (root: ParentNode) =>
     [...root.querySelectorAll<HTMLElement>(".list > div:not([hidden]) [data-segment=tool] summary > code")].map(
-      (one) => one.textContent,
+      (element) => element.textContent,
     )
 
-  test("[PG36] form one group with their number and combined status; a single call has no heading", () => {
+  test("[PG36] form one group that shows their number and combined status; a single call has no heading", () => {
     const { root } = transcript([
       answer("a", { segments: [createPlainTool(1), text("and"), createPlainTool(2), createPlainTool(3, "failed")] }),
     ])
@@ -95,7 +95,7 @@ describe("adjacent calls", () => {
     expect(getGroupStatus(calls)).toBe(joint)
   })
 
-  test("[PG36] a group grows in place: existing elements, folds and the focus stay", async () => {
+  test("[PG36] a group grows in place; existing elements, collapsed parts and the focus stay", async () => {
     const { root, store } = transcript([
       answer("a", { status: "running", segments: [text("go"), createPlainTool(1, "running")] }),
     ])
@@ -111,12 +111,12 @@ describe("adjacent calls", () => {
     expect(document.activeElement).toBe(fold.querySelector("summary"))
     for (const at of [1, 2]) store.applyFrame(ops(at + 2, at + 1, "a", [{ op: "set", at, fields: { status: "ok" } }]))
     await delay()
-    // The focus is inside, so the group doesn't fold.
+    // The focus is inside, so the group isn't collapsed.
     expect(findHeading(root)?.getAttribute("aria-expanded")).toBe("true")
     expect(document.activeElement).toBe(fold.querySelector("summary"))
   })
 
-  test("[PG36] a group is open while a call runs, and folds at the end; the user's choice takes precedence", async () => {
+  test("[PG36] a group is open while a call runs, and is collapsed at the end; the user's choice takes precedence", async () => {
     const { root, store } = transcript([
       answer("a", { status: "running", segments: [createPlainTool(1, "running"), createPlainTool(2, "running")] }),
     ])
@@ -136,7 +136,7 @@ describe("adjacent calls", () => {
     expect(listVisible(root)).toEqual(["tool_1", "tool_2", "tool_3"])
   })
 
-  test("[PG36] a call that needs approval is visible even in a group that the user folded", async () => {
+  test("[PG36] a call that needs approval is visible even in a group that the user has collapsed", async () => {
     const { root } = transcript([
       answer("a", {
         status: "waiting",
@@ -157,7 +157,7 @@ describe("adjacent calls", () => {
     const changed = new Set<Node>()
     const tools = [...root.querySelectorAll("[data-segment=tool]")]
     const watch = new MutationObserver((all) => {
-      for (const { target } of all) changed.add(tools.find((one) => one.contains(target)) ?? target)
+      for (const { target } of all) changed.add(tools.find((tool) => tool.contains(target)) ?? target)
     })
     watch.observe(root, { subtree: true, childList: true, characterData: true, attributes: true })
     store.applyFrame(ops(2, 1, "a", [{ op: "text", at: 1, offset: 0, text: "line" }]))
@@ -191,7 +191,7 @@ describe("adjacent calls", () => {
 describe("a quiet line", () => {
   const toolOf = (more: object) => call({ status: "ok", ...more }) as Parameters<typeof getGroupStatus>[0][number]
 
-  test("[VD2] a call has an icon, its label or its name, its arguments in short, and its state in words", () => {
+  test("[VD2] a call has an icon, its label or name, its arguments in short form, and its state in words", () => {
     const { root } = transcript([
       answer("a", {
         segments: [
@@ -209,7 +209,7 @@ describe("a quiet line", () => {
     expect(unknown?.querySelector("svg path")?.getAttribute("d")).toMatch(/^M/)
   })
 
-  test("[VD2] a group of calls of one tool names their arguments", () => {
+  test("[VD2] a group of calls to one tool shows their arguments", () => {
     const weather = (location: string) => toolOf({ name: "weather", args: JSON.stringify({ location }) })
     expect(summarizeCalls([weather("London"), weather("Tokyo"), weather("London")])).toBe("Weather: London, Tokyo")
     expect(summarizeCalls([weather("London"), toolOf({ name: "look" })])).toBe("Weather, look")
@@ -235,7 +235,7 @@ describe("agents", () => {
   const createSent = (id: string, exchange: string) =>
     answer(id, { exchange_id: exchange, agent: { direction: "sent", name: "general", exchange } })
 
-  test("[PG37] a question and its answer are one block, which the answer joins", async () => {
+  test("[PG37] a question forms a block, which its answer joins", async () => {
     const { root, store } = transcript([createReceived("x")])
     const block = root.querySelector<HTMLElement>("section.exchange")
     const first = block?.querySelector("article")
@@ -247,14 +247,14 @@ describe("agents", () => {
     await delay()
     expect(root.querySelector("section.exchange")).toBe(block)
     expect(block?.querySelector("article")).toBe(first)
-    expect([...(block?.querySelectorAll("article") ?? [])].map((one) => one.dataset["id"])).toEqual(["x", "a"])
+    expect([...(block?.querySelectorAll("article") ?? [])].map((element) => element.dataset["id"])).toEqual(["x", "a"])
     expect(block?.querySelectorAll("article")[1]?.textContent).toContain("Reply to generalyes")
     store.applyFrame(messageFrame(3, 2, user("q", "thanks", { timestamp: "2026-05-02T15:00:00.000Z" })))
     await delay()
     expect(root.querySelector("article[data-id=q]")?.closest(".exchange")).toBe(null)
   })
 
-  test("[PG37] an agent's late answer is a block of its own, and an ordinary answer follows", () => {
+  test("[PG37] an agent's late answer is a separate block, and an ordinary answer follows", () => {
     const createTag = (direction: "received" | "sent", exchange: string) =>
       ({ direction, name: "r", exchange }) as const
     const tags = {
@@ -311,7 +311,7 @@ describe("agents", () => {
     expect(parseAgentCall({ args, result: "null" })).toMatchObject({ answer: null, session: null })
   })
 
-  test("[PG37] the excerpt of folded text has no markup", () => {
+  test("[PG37] the excerpt of collapsed text contains no markup", () => {
     const { root } = transcript([
       createReceived("x", `## Findings\n\n- It is **wet** in [Oslo](https://e.x).\n${"- more\n".repeat(200)}`),
     ])
@@ -320,7 +320,7 @@ describe("agents", () => {
     )
   })
 
-  test("[PG37] long text is folded, but short text isn't", () => {
+  test("[PG37] long text is collapsed, but short text isn't", () => {
     const { root } = transcript([createReceived("x", "long ".repeat(200)), createReceived("y")])
     const [long, short] = [...root.querySelectorAll("section.exchange")]
     expect(long?.querySelector("details")?.open).toBe(false)

@@ -25,7 +25,7 @@ const answer = (segments: readonly Segment[], more: Partial<WireMessage> = {}) =
   transcript([wireMessage("a", { status: "completed", segments, ...more })])
 
 const kindsIn = (root: HTMLElement) =>
-  [...root.querySelectorAll("[data-segment]")].map((one) => one.getAttribute("data-segment"))
+  [...root.querySelectorAll("[data-segment]")].map((element) => element.getAttribute("data-segment"))
 
 beforeAll(loadCards)
 beforeEach(() => {
@@ -76,7 +76,7 @@ describe("a message", () => {
     expect(root.querySelector("[data-typing]")).toBe(null)
   })
 
-  test("[PG12] [MP34] a call that asks the user says that it waits for the answer, and no other call does", () => {
+  test("[PG12] [MP34] a call that asks the user a question says that it is waiting for the answer, and no other call does", () => {
     const field = { name: "n", title: "Name", type: "string", required: true } as const
     const input = { id: "i", server: "trips", message: "Who?", fields: [field] } as never
     const call = { type: "tool", call_id: "c", name: "trips_ask", args: "{}", status: "waiting" } as const
@@ -94,7 +94,7 @@ describe("a message", () => {
 })
 
 describe("thinking", () => {
-  test("[PG9] is folded, and shows its duration", () => {
+  test("[PG9] is collapsed, and shows its duration", () => {
     const label = (segments: Segment[], status: MessageStatus) =>
       answer(segments, { status }).root.querySelector("details[data-segment=thinking]:not([open]) > summary")
         ?.textContent
@@ -144,7 +144,7 @@ describe("tools", () => {
     expect(root.querySelector<HTMLElement>("[data-segment=tool]")?.dataset["state"]).toBe(status)
   })
 
-  test("[PG10] arguments and result are indented JSON, and get colours without changes to the text once the call is opened", async () => {
+  test("[PG10] arguments and results are indented JSON, and get colours without changes to the text once the call is opened", async () => {
     const tool: Segment = {
       type: "tool",
       call_id: "c",
@@ -256,7 +256,7 @@ describe("live and after a reload", () => {
     expect(root.querySelector("[style]")).toBe(null)
   })
 
-  test("[CA5] with reduced motion nothing is animated", async () => {
+  test("[CA5] with reduced motion, nothing is animated", async () => {
     vi.spyOn(globalThis, "matchMedia").mockImplementation(
       (query) => ({ matches: query.includes("reduce") }) as MediaQueryList,
     )
@@ -340,7 +340,7 @@ describe("live and after a reload", () => {
     })
     const { log, link, isOnline } = transcript([question, running, queued])
     const order = () =>
-      [...log.querySelectorAll("article, .typing")].map((one) => one.getAttribute("data-id") ?? "typing")
+      [...log.querySelectorAll("article, .typing")].map((element) => element.getAttribute("data-id") ?? "typing")
     expect(order()).toEqual(["q", "a", "typing", "p"])
     for (const state of ["waiting", "connecting"] as const) {
       link.value = state
@@ -351,7 +351,7 @@ describe("live and after a reload", () => {
     link.value = "live"
     await delay()
     expect(log.querySelectorAll("[data-typing]")).toHaveLength(1)
-    // The device is offline, which the socket detects later.
+    // The device is offline; the socket detects this only later.
     isOnline.value = false
     await delay()
     expect(log.querySelector("[data-typing]")).toBe(null)
@@ -364,10 +364,10 @@ describe("live and after a reload", () => {
     expect(log.getAttribute("aria-live")).toBe("off")
   })
 
-  test("[PG3] no element of a transcript has a style or handler of its own", () => {
+  test("[PG3] no element of a transcript has a style attribute or a handler attribute", () => {
     const { root } = transcript(createAllMessages())
-    for (const one of root.querySelectorAll("*")) {
-      expect([...one.attributes].filter(({ name }) => name === "style" || name.startsWith("on"))).toEqual([])
+    for (const element of root.querySelectorAll("*")) {
+      expect([...element.attributes].filter(({ name }) => name === "style" || name.startsWith("on"))).toEqual([])
     }
     expect(root.querySelectorAll("script, img, iframe, style, object, embed")).toHaveLength(0)
     render(null, root)

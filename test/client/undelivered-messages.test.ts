@@ -1,4 +1,6 @@
-/** undelivered-messages.test.ts: messages and edits aren't lost with their socket, version, session or page. */
+/**
+ * undelivered-messages.test.ts: messages and edits aren't lost when their socket, version, session or page is closed.
+ */
 
 import { describe, expect, test } from "vitest"
 import { SessionRouter } from "../../client/session/session-router.ts"

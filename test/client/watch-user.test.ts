@@ -3,7 +3,7 @@
 import { expect, test, vi } from "vitest"
 import { watchUser } from "../../client/account/watch-user.ts"
 
-test("[SP6] a watch that has ended adds nothing: each of its listeners is removed", () => {
+test("[SP6] stopping the watch removes all of its listeners", () => {
   const listeners = new Set<string>()
   const add = vi.spyOn(globalThis, "addEventListener").mockImplementation((type) => void listeners.add(type))
   const remove = vi.spyOn(globalThis, "removeEventListener").mockImplementation((type) => void listeners.delete(type))

@@ -103,11 +103,11 @@ describe("the composer's tools", () => {
         </>,
       )
     })
-    const options = () => [...document.querySelectorAll("[role=option] b")].map((one) => one.textContent)
+    const options = () => [...document.querySelectorAll("[role=option] b")].map((element) => element.textContent)
     return { host, draft, field, onFiles, onEnter, type, press, options }
   }
 
-  test("[TM9] an agent with an effort offers a choice, which later messages carry until it is removed", async () => {
+  test("[TM9] for an agent with an effort, the user can choose another effort, which later messages carry until the choice is removed", async () => {
     const { host, draft } = await drawTools()
     const openMenu = () => act(() => void document.querySelector<HTMLButtonElement>("button.tools")?.click())
     const items = () => [...document.querySelectorAll<HTMLElement>("[role=menuitem]")]
@@ -132,7 +132,7 @@ describe("the composer's tools", () => {
     await openMenu()
   })
 
-  test("[WR21] the list follows what is typed; the box names it while it is open, and Enter inserts", async () => {
+  test("[WR21] the list follows what is typed; the box refers to the list while it is open, and Enter inserts the entry", async () => {
     const { draft, field, onEnter, type, press, options } = await drawTools()
     await type("/")
     expect(options()).toEqual(["Sum up", "Translate"])
@@ -156,14 +156,14 @@ describe("the composer's tools", () => {
       return event
     }
     pressAtOnce()
-    // Rendering takes microtasks. Effects, which `act` would run, wait for a frame.
+    // Rendering happens in microtasks. Effects, which `act` would run, wait for a frame.
     while (options().length > 0) await Promise.resolve()
     expect([draft.text.value, onEnter.mock.calls.length]).toEqual(["Summarise this.", 0])
     expect(pressAtOnce().defaultPrevented).toBe(false)
     expect(onEnter).toHaveBeenCalledOnce()
   })
 
-  test("[WR21] keys of an input method and keys with a modifier are left alone; Escape closes without inserting", async () => {
+  test("[WR21] keys of an input method and keys with a modifier are ignored; Escape closes the list without inserting", async () => {
     const { draft, onEnter, type, press, options } = await drawTools()
     await type("/su")
     for (const more of [{ isComposing: true }, { keyCode: 229 }, { shiftKey: true }, { ctrlKey: true }]) {
@@ -190,13 +190,13 @@ describe("the composer's tools", () => {
     expect([host.nextOptions.value.agent, document.querySelector(".chip.agent")]).toEqual([undefined, null])
   })
 
-  test("[WR31] in an open conversation, the list says that an agent starts a new one", async () => {
+  test("[WR31] in an open conversation, the list says that choosing an agent starts a new one", async () => {
     const { type } = await drawTools(false)
     await type("@res")
     expect(document.querySelector("[role=option]")?.textContent).toContain("Starts a new conversation")
   })
 
-  test("[WR30] a long paste is attached, and a short one is left to the browser", async () => {
+  test("[WR30] a long paste is attached, and the browser handles a short one", async () => {
     const { field, onFiles } = await drawTools()
     const paste = (text: string): ClipboardEvent => {
       const clipboardData = new DataTransfer()
@@ -211,10 +211,10 @@ describe("the composer's tools", () => {
     expect(onFiles.mock.calls[0]?.[0]).toMatchObject([{ name: "Pasted text.txt", size: 5_000 }])
   })
 
-  test("[WR22] [WR33] [WR34] the menu offers what the browser has", async () => {
+  test("[WR22] [WR33] [WR34] the menu offers what the browser supports", async () => {
     await drawTools()
     await act(() => document.querySelector<HTMLElement>("button.tools")?.click())
-    const items = [...document.querySelectorAll("[role=menuitem]")].map((one) => one.textContent)
+    const items = [...document.querySelectorAll("[role=menuitem]")].map((element) => element.textContent)
     expect(items).toContain("Saved prompts…")
     expect(items).not.toContain("Dictate")
   })
@@ -268,7 +268,7 @@ describe("notifications", () => {
     location.hash = ""
   })
 
-  test("[WR34] a click opens the conversation, even if another one is open by then", async () => {
+  test("[WR34] a click opens the conversation, even if another one is open by that time", async () => {
     await notifyAboutAnswer(answer, "Tea")
     expect(shown.map(({ title }) => title)).toEqual(["Tea"])
     location.hash = "#/s/two"
@@ -306,7 +306,7 @@ describe("notifications", () => {
 })
 
 describe("reading aloud", () => {
-  test("[WR35] a text is read in pieces that every browser reads to the end, and nothing is left out", () => {
+  test("[WR35] text is read in pieces that every browser reads to the end, and nothing is left out", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 2_000 }), (text) => {
         const pieces = splitSentences(text)

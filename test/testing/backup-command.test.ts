@@ -142,7 +142,7 @@ describe("a restore drill", () => {
     writeFileSync(part, bytes)
     expect(await runCommand("restore", "acme", "--into", "spare", "--create")).toMatchObject({ code: 0 })
     for (const id of ["../acme", "a/b", ".."])
-      expect((await runCommand("restore", id)).error).toContain("not a tenant's id")
+      expect((await runCommand("restore", id)).error).toContain("not a tenant id")
   })
 
   test("[BK1] a backup keeps the newest backups, continues an interrupted one, and never treats a partial one as complete", async () => {

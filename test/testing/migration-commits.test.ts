@@ -99,7 +99,7 @@ describe("a commit with a new migration", () => {
 
   test("[DP7] must not change the entry beyond the export", () => {
     commitFiles({ ...ALONE, "worker/index.ts": EXPORTED.replace("app = 1", "app = 2") })
-    expect(findReasons()).toEqual(["worker/index.ts changes more than the exports of classes"])
+    expect(findReasons()).toEqual(["worker/index.ts changes more than its class exports"])
   })
 
   test("[DP7] is checked before it is committed, and long afterwards, even on a merged branch", () => {

@@ -67,9 +67,13 @@ describe("npm run tenant", () => {
     const cases: [args: string[], vars: Record<string, string>, text: string][] = [
       [["create", "acme-two"], {}, "There's already a tenant with this id, or there was one. (tenant_taken)"],
       [["create", "Acme"], {}, 'The field "id" is missing or invalid. (field_invalid)'],
-      [["list"], { OPERATOR_SECRET: "x" }, "The operator's secret is not the server's."],
+      [["list"], { OPERATOR_SECRET: "x" }, "The operator's secret does not match the server's."],
       [["token", "acme-two"], {}, "Whose token? Add --user."],
-      [["token", "acme-two", "--user", "ada"], { CUECARD_KEY: "ck_other_x" }, "The key in CUECARD_KEY is not one of"],
+      [
+        ["token", "acme-two", "--user", "ada"],
+        { CUECARD_KEY: "ck_other_x" },
+        "The key in CUECARD_KEY does not belong to",
+      ],
       [["token", "acme-two", "--user", "ada", "--ttl", "1h"], {}, "--ttl is a number of seconds."],
       [["create"], {}, "npm run tenant -- create ID"],
       [["drop", "acme"], {}, "npm run tenant -- create ID"],
@@ -170,7 +174,7 @@ describe("npm run tenant", () => {
     await symlink(resolve("wrangler.toml"), join(folder, "wrangler.toml"))
     expect((await runScript(["list", "--url", cuecard.url], {}, folder)).code).toBe(0)
     await writeFile(join(folder, ".dev.vars"), 'OPERATOR_SECRET="another-secret-of-this-machine"\n')
-    expect((await runScript(["list", "--url", cuecard.url], {}, folder)).error).toContain("not the server's")
+    expect((await runScript(["list", "--url", cuecard.url], {}, folder)).error).toContain("does not match")
     await rm(folder, { recursive: true })
   })
 })

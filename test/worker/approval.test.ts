@@ -89,7 +89,11 @@ describe("approval", () => {
   test("[AP5] the step's other tools run while a call waits; if the call is allowed meanwhile, it runs at once", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const content = script([call("probe_ask"), call("probe_slow", { ms: 1_500 }), call("weather", { location: "Oslo" })])
+    const content = script([
+      call("probe_ask"),
+      call("probe_slow", { ms: 1_500 }),
+      call("weather", { location: "Oslo" }),
+    ])
     await beginTurn(client, "q1", content, 3)
     await client.untilTrue(() => toolsIn(answerTo(client, "q1")).some((call) => call.status === "waiting"))
     expect(answerTo(client, "q1")?.status).toBe("running")

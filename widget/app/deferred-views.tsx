@@ -1,3 +1,3 @@
-/** deferred-views.tsx: the views that an empty conversation doesn't need, loaded after the first view. */
+/** deferred-views.tsx: the views that an empty conversation doesn't need, loaded after the initial render. */
 
 export { ConversationView } from "../../client/app/conversation-view.tsx"

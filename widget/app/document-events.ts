@@ -1,4 +1,4 @@
-/** document-events.ts: the events of the site's document that the page listens to as well. Loaded after the first view. */
+/** document-events.ts: listens to events of the site's document, as the page does. Loaded after the initial render. */
 
 import type { SessionRouter } from "../../client/session/session-router.ts"
 import type { WidgetEnvironment } from "./widget-environment.ts"
@@ -9,11 +9,11 @@ export interface DocumentContext {
   readonly isOnline: { value: boolean }
   /** The element in which the conversation is rendered. */
   readonly box: HTMLElement
-  /** Opens the conversation of a link, such as `#/s/<id>`. */
+  /** Opens the conversation that a link such as `#/s/<id>` names. */
   onOpen(hash: string): void
 }
 
-/** Listens until the signal aborts. */
+/** Listens until the signal is aborted. */
 export function listenToDocument(context: DocumentContext, signal: AbortSignal): void {
   const { router, environment, isOnline, box, onOpen } = context
   const noteOnline = (isNowOnline: boolean): void => {
@@ -34,7 +34,7 @@ export function listenToDocument(context: DocumentContext, signal: AbortSignal):
   box.addEventListener("auxclick", onClick, { signal })
 }
 
-/** The page handles links to conversations itself. The site's URL must not change. */
+/** Opens a link to a conversation without following it, because the site's URL must not change. */
 function openLink(event: MouseEvent, onOpen: DocumentContext["onOpen"]): void {
   const link = event.target instanceof Element ? event.target.closest("a[href^='#']") : null
   if (link === null) return

@@ -2,7 +2,8 @@
  * embed-main.ts: the script of `/embed`, the page that shows the conversation in a frame of another site.
  *
  * The page's URL names the site, and the server lets only that site frame it. The page therefore sends its first
- * message to that origin only, and accepts the start only from its parent with that origin, once. Source: SPEC WG4.
+ * message only to that origin. It accepts the start message only once, and only from its parent with that origin.
+ * Source: SPEC WG4.
  */
 
 import {
@@ -59,7 +60,7 @@ function startConversation(options: WidgetOptions, port: MessagePort): void {
     if (!COMMANDS.has(name)) return
     if (name === "setTheme") shell.applyTheme(String(args[0]))
     void mounted.then((view) => {
-      // The element sends what its own methods accept.
+      // The element sends only what its own methods accept.
       const command = view?.[name] as ((...values: readonly unknown[]) => void) | undefined
       command?.(...args)
     })
@@ -73,7 +74,7 @@ function startConversation(options: WidgetOptions, port: MessagePort): void {
   })
 }
 
-/** Null if the conversation can't be shown. */
+/** Shows the conversation. Resolves with null if that isn't possible. */
 async function mountOrReport(
   root: ShadowRoot,
   box: HTMLElement,

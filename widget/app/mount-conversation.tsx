@@ -1,6 +1,6 @@
 /**
- * mount-conversation.tsx: shows the conversation in the box of a shadow root: connects the page's controllers to the site,
- * and renders the page's views. The counterpart of client/app/main.tsx. Source: SPEC WG5, WG6, WG8.
+ * mount-conversation.tsx: shows the conversation in the box of a shadow root: connects the page's controllers to the
+ * site, and renders the page's views. The counterpart of client/app/main.tsx. Source: SPEC WG5, WG6, WG8.
  */
 
 import { effect, type Signal, signal } from "@preact/signals"
@@ -31,7 +31,10 @@ import { addStyles, FIRST_STYLES } from "./widget-styles.ts"
 /** Delay before a hidden tab renders, in milliseconds. Hidden tabs have no animation frames. */
 const HIDDEN_FLUSH_MS = 250
 
-/** The language, the focus and the loaded code belong to the document, so it can show one conversation at a time. */
+/**
+ * The language, the focus and the loaded code belong to the document, so a document can show only one conversation at a
+ * time.
+ */
 let mountedBox: HTMLElement | null = null
 
 /** A failure that the element reports to the site. */
@@ -43,7 +46,7 @@ class WidgetError extends Error {
   }
 }
 
-/** Rejects with a `WidgetError` if the conversation can't be shown. */
+/** Shows the conversation in the box. Rejects with a `WidgetError` if it can't be shown. */
 export async function mountConversation(
   root: ShadowRoot,
   box: HTMLElement,
@@ -65,7 +68,7 @@ export async function mountConversation(
       host.emit("error", { code: "token_refused", text: errorText.signIn })
     })
     const user = await requestUser(environment, box, host)
-    // Without the code or the settings, the conversation has the default look.
+    // If the code or the settings can't be loaded, the conversation has the default look.
     await import("./widget-theme.ts").then(({ waitForTheme }) => waitForTheme(environment, box)).catch(() => {})
     await languageShown
     if (mountedBox !== box) throw new WidgetError("already_shown", "The element was changed meanwhile.")
@@ -77,10 +80,10 @@ export async function mountConversation(
   }
 }
 
-/** Whether texts in another language may be shown or are being loaded. */
+/** Whether strings in another language may be shown or are being loaded. */
 let wasTranslated = false
 
-/** English needs no other code. */
+/** Shows the best of these languages. English needs no additional code. */
 async function showTexts(root: ShadowRoot, tags: readonly string[]): Promise<void> {
   // The pseudo-language is for tests.
   const next = tags[0] === "en-XA" ? tags[0] : matchLanguage(tags)
@@ -101,7 +104,10 @@ function unmount(box: HTMLElement): void {
   if (mountedBox === box) mountedBox = null
 }
 
-/** Returns the user of the first token, whose stored rows the widget may read. Retries unless the site refuses a token. */
+/**
+ * Requests the first token, and returns its user, whose stored rows the widget may read. Retries unless the site
+ * refuses to issue a token.
+ */
 async function requestUser({ api }: WidgetEnvironment, box: HTMLElement, host: WidgetHost): Promise<string | null> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -175,14 +181,17 @@ function showConversation(
   return createView(root, router, languages, openSession, dispose)
 }
 
-/** An empty conversation has no links, and `isOnline` is right until the code has loaded. */
+/**
+ * Starts listening to the document's events. Their code is loaded later, because an empty conversation has no links,
+ * and `isOnline` is correct until then.
+ */
 function listenLater(context: DocumentContext): Cleanup {
   const listeners = new AbortController()
   void import("./document-events.ts").then(({ listenToDocument }) => listenToDocument(context, listeners.signal))
   return () => listeners.abort()
 }
 
-/** Does what the page does when it starts. */
+/** Starts the router in the same way as the page. */
 function startRouter(router: SessionRouter, { loadSettings }: WidgetEnvironment): void {
   router.openFromHash()
   void router.restoreDrafts()
@@ -216,7 +225,7 @@ function createView(
   }
 }
 
-/** Loads what the first view doesn't need, after the first paint. */
+/** After the first paint, loads what the initial render doesn't need. */
 function loadRest(root: ShadowRoot, router: SessionRouter): void {
   setTimeout(() => {
     void import("./conversation-styles.ts").then(({ CONVERSATION_STYLES }) => addStyles(root, CONVERSATION_STYLES))
@@ -231,7 +240,7 @@ function loadRest(root: ShadowRoot, router: SessionRouter): void {
   })
 }
 
-/** The state that the page keeps in its URL and the widget in memory. */
+/** The state that the page keeps in its URL, and the widget in memory. */
 interface Address {
   read(): string
   write(hash: string): void
@@ -282,7 +291,10 @@ function createRouter(
   return router
 }
 
-/** Does the first of these that applies: removes the reply reference, or stops the running answer. SPEC PG18. */
+/**
+ * Removes the reply reference or, if there is none, stops the running answer. Returns false if there was nothing to do.
+ * SPEC PG18.
+ */
 function handleEscape(router: SessionRouter): boolean {
   const { replyTo } = router.draft
   if (replyTo.peek() !== null) {

@@ -1,4 +1,7 @@
-/** part-styles.ts: the styles of dialogs, tool calls, cards, media, print and forced colours, loaded after those of text. */
+/**
+ * part-styles.ts: the styles of dialogs, tool calls, cards, media, print and forced colours, loaded after those of
+ * text.
+ */
 
 import temporaryChat from "../../client/styles/sidebar/temporary-chat.css?inline"
 import dialog from "../../client/styles/dialog.css?inline"

@@ -14,10 +14,10 @@ import { chooseShellText } from "../shell/shell-text.ts"
 
 export const deferredViews = deferModule(() => import("./deferred-views.tsx"))
 
-/** Nothing shows a notice before the user acts. */
+/** Loaded after the initial render, because no notice is shown before the user does something. */
 export const noticeBar = deferModule(() => import("../../client/app/notice.tsx"))
 
-/** Nothing that has the focus disappears before the views are shown. */
+/** Loaded after the initial render, because no focused element can disappear before the views are shown. */
 const focusKeeper = deferModule(() => import("../../client/ui/kept-focus/keep-focus.ts"))
 
 export interface WidgetConversationProps {

@@ -12,7 +12,7 @@ export interface WidgetEnvironment extends ClientEnvironment {
   readonly sendFile: SendFile
 }
 
-/** `onRefused` is called if there is no token, without which nothing works. */
+/** Creates the widget's environment. `onRefused` is called if there is no token, without which nothing works. */
 export function createWidgetEnvironment(
   { url, agent }: WidgetOptions,
   host: WidgetHost,
@@ -54,7 +54,7 @@ async function reportDeniedOrigin(response: Response, host: WidgetHost): Promise
   if (code === "origin_denied") host.emit("error", { code, text: text ?? "" })
 }
 
-/** A refusal by the site is final, like one by the server. Anything else is retried. */
+/** Converts a refusal by the site to a refusal by the server, which is final. Any other error is retried. */
 function toRefusal(error: unknown): never {
   if (Reflect.get(Object(error), "isRefused") === true) throw new RequestError(401, errorText.signIn)
   throw error

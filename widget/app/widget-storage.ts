@@ -1,5 +1,6 @@
 /**
- * widget-storage.ts: the part of the site's storage that the widget uses. All keys begin with `cuecard-chat/` and the server.
+ * widget-storage.ts: the part of the site's storage that the widget uses. All keys begin with `cuecard-chat/` and the
+ * server's URL.
  *
  * Source: SPEC WG6.
  */
@@ -9,7 +10,7 @@ import { openStorage } from "../../client/ui/browser-storage.ts"
 
 const PREFIX = "cuecard-chat/"
 
-/** Returns the rows of one server in the storage of the site. Unsent messages and drafts survive a reload with it. */
+/** Returns the rows of one server in the site's storage. With them, unsent messages and drafts survive a reload. */
 export function createWidgetStorage(url: string): KeyValueStorage {
   const storage = openStorage()
   const prefix = `${PREFIX}${url}/`
@@ -49,7 +50,7 @@ export function createOpenSessionRow(url: string, user: string | null, agent: st
         if (session === null) sessionStorage.removeItem(key)
         else sessionStorage.setItem(key, session)
       } catch {
-        // Storage is blocked: the next page begins with an empty conversation.
+        // Storage is blocked, so the next page begins with an empty conversation.
       }
     },
   }

@@ -1,4 +1,7 @@
-/** widget-styles.ts: the styles of the first view. The build adapts the page's styles to a shadow root (scripts/adapt-styles.ts). */
+/**
+ * widget-styles.ts: the styles of the initial render. The build adapts the page's styles to a shadow root
+ * (scripts/adapt-styles.ts).
+ */
 
 import base from "../../client/styles/base.css?inline"
 import page from "../../client/styles/page.css?inline"
@@ -10,7 +13,10 @@ export type StyleTexts = { readonly [name in (typeof ORDER)[number]]?: string }
 
 export const FIRST_STYLES: StyleTexts = { base, page, composer, narrowScreen, bar }
 
-/** The page's order. Rules of later sheets win, whichever is loaded first. */
+/**
+ * The order of the style sheets, which is the same as on the page. Rules of later sheets take precedence, whichever
+ * sheet is loaded first.
+ */
 const ORDER = [
   "base",
   "page",

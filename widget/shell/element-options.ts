@@ -1,4 +1,4 @@
-/** element-options.ts: reads the attributes of the element. Source: SPEC WG6. */
+/** element-options.ts: reads the element's attributes. Source: SPEC WG6. */
 
 import type { WidgetOptions, WidgetTheme } from "./widget-view.ts"
 
@@ -14,14 +14,14 @@ export const OBSERVED_ATTRIBUTES = [
   "isolate",
 ] as const
 
-/** Time for which the site may take to return a token, in milliseconds. */
+/** How long the site may take to return a token, in milliseconds. */
 const TOKEN_TIMEOUT_MS = 20_000
-/** Longest token that is passed on, in characters; more than any server accepts. */
+/** Maximum length of a token that is passed on, in characters. It is longer than any token that a server accepts. */
 const MAX_TOKEN_CHARS = 16_384
 
 /**
- * `scriptUrl`: the URL of the widget's script, whose server is the default. Returns null if the `url` attribute is not
- * a URL.
+ * Reads the options. `scriptUrl` is the URL of the widget's script; the server that it names is the default. Returns
+ * null if the `url` attribute is not a URL.
  */
 export function readOptions(element: HTMLElement, scriptUrl: string): WidgetOptions | null {
   const url = element.getAttribute("url") ?? scriptUrl
@@ -52,7 +52,10 @@ export function readTheme(element: HTMLElement): WidgetTheme {
   return theme === "light" || theme === "dark" ? theme : "system"
 }
 
-/** Returns the element's own language, or that of the text around it, or else the user's. */
+/**
+ * Returns languages in order of preference: the element's own language or that of the text around it, then the user's
+ * languages.
+ */
 export function readLanguages(element: HTMLElement): readonly string[] {
   const own = element.getAttribute("language") || element.closest("[lang]")?.getAttribute("lang")
   return own ? [own, ...navigator.languages] : navigator.languages
@@ -78,7 +81,10 @@ export function checkToken(value: unknown): string {
   return value
 }
 
-/** The site returned no token. `isRefused`: nobody is signed in there, so asking again is pointless. */
+/**
+ * Thrown if the site returned no token. `isRefused` is true if nobody is signed in there, so that asking again is
+ * pointless.
+ */
 export class TokenError extends Error {
   readonly isRefused: boolean
   constructor(isRefused: boolean) {

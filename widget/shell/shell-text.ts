@@ -1,4 +1,7 @@
-/** shell-text.ts: the texts of the button and the panel. They are shown before the texts of the conversation are loaded. */
+/**
+ * shell-text.ts: the strings of the button and the panel, which are shown before the conversation's strings have been
+ * loaded.
+ */
 
 import type { Language } from "../../client/words/languages/language.ts"
 
@@ -23,8 +26,8 @@ const TEXTS: Readonly<Record<Language, ShellText>> = {
 }
 
 /**
- * Returns the texts in the first of these languages that has them, or in English, and the direction in which they are
- * written.
+ * Returns the strings in the first of these languages in which they exist, or in English, and the direction in which
+ * the language is written.
  */
 export function chooseShellText(tags: readonly string[]): ShellText & { readonly direction: "ltr" | "rtl" } {
   const toBase = (tag: string): string => tag.toLowerCase().split("-")[0] ?? ""

@@ -1,21 +1,26 @@
 /**
- * widget-frame.ts: the conversation in a frame of the server, for `isolate`. The site can't read what is in it.
+ * widget-frame.ts: the conversation in a frame served by the Cuecard server, for the option `isolate`. The site can't
+ * read what is in the frame.
  *
- * The frame's page says that it is ready; the element accepts that only from the frame's window and the server's origin, and
- * sends it one end of a channel, addressed to that origin. Tokens, events and commands use only the channel. Source: SPEC WG4.
+ * The frame's page reports that it is ready. The element accepts this message only from the frame's window and the
+ * server's origin, and then sends the frame one end of a channel, addressed to that origin. Tokens, events and commands
+ * use only the channel. Source: SPEC WG4.
  */
 
 import type { WidgetHost, WidgetOptions, WidgetView } from "./widget-view.ts"
 
-/** Sent by the frame's page to its parent once it listens. */
+/** Sent by the frame's page to its parent once the page is listening. */
 export const FRAME_READY = "cuecard:embed-ready"
 /** Sent to the frame with the options and the channel. */
 export const FRAME_START = "cuecard:embed-start"
 
-/** Time for which the frame may take to start, in milliseconds. A refused frame says nothing. */
+/** How long the frame may take to start, in milliseconds. A frame that the browser refuses sends nothing. */
 const START_TIMEOUT_MS = 20_000
 
-/** The browser refuses a frame without saying so to the page, and the most likely reason is that the site isn't listed. */
+/**
+ * Thrown if the frame doesn't start. The browser refuses a frame without telling the page, and the most likely reason
+ * is that the site isn't listed.
+ */
 class FrameError extends Error {
   readonly code = "origin_denied"
   constructor() {
@@ -71,7 +76,10 @@ export async function createFrame(
   }
 }
 
-/** The tenant determines whether this site may frame it, and the first token names the tenant. */
+/**
+ * Creates the frame's URL, which names the tenant of the first token, because the tenant's settings determine whether
+ * this site may frame the page.
+ */
 async function createFrameUrl({ url }: WidgetOptions, host: WidgetHost): Promise<string> {
   const address = new URL("/embed", url)
   address.searchParams.set("origin", location.origin)
@@ -90,7 +98,7 @@ function readTenant(token: string): string | null {
   }
 }
 
-/** Resolves with this side of the channel. */
+/** Starts the frame. Resolves with the element's end of the channel. */
 async function startFrame(box: HTMLElement, frame: HTMLIFrameElement, options: WidgetOptions): Promise<MessagePort> {
   const { promise, resolve, reject } = Promise.withResolvers<MessagePort>()
   const onMessage = ({ source, origin, data }: MessageEvent): void => {

@@ -1,24 +1,25 @@
 /**
  * widget-shell.ts: the elements around the conversation: a box that fills the element, or a button and a panel.
  *
- * The button and the panel are in the top layer, so no z-index, overflow or transform of the site covers, clips or moves them. On a narrow screen the panel covers the window and is modal. Source: SPEC WG5, WG7, WG9.
+ * The button and the panel are in the top layer, so no z-index, overflow or transform of the site covers, clips or
+ * moves them. On a narrow screen the panel covers the window and is modal. Source: SPEC WG5, WG7, WG9.
  */
 
 import { chooseShellText } from "./shell-text.ts"
 import shellStyles from "../../client/styles/widget/widget-shell.css?inline"
 
-/** Where the panel covers the window. The same as in widget-shell.css. */
+/** In windows of this width, the panel covers the window. The same query as in widget-shell.css. */
 const NARROW = "(max-width: 480px)"
 
 export interface WidgetShell {
   /** The box in which the conversation is rendered. */
   readonly box: HTMLElement
   readonly isOpen: boolean
-  /** Returns false if it was open already. */
+  /** Returns false if the panel was already open. */
   open(): boolean
-  /** Returns false if it was closed already. The focus returns to the button. */
+  /** Returns false if the panel was already closed. The focus returns to the button. */
   close(): boolean
-  /** Marks the button, because there is something new in the closed panel. */
+  /** Marks the button to show that there is something new in the closed panel. */
   markUnread(): void
   applyTheme(theme: string): void
   applyLanguages(tags: readonly string[]): void
@@ -41,8 +42,8 @@ export function createShell(root: ShadowRoot, hasButton: boolean, handlers: Shel
 }
 
 /**
- * A key that is pressed in the widget must not be a shortcut of the site, because the site's handlers receive only the
- * element as its target.
+ * Keeps key events inside the widget. A key that is pressed in the widget must not trigger one of the site's shortcuts:
+ * the site's handlers can't see that the user is typing, because they receive only the element as the event's target.
  */
 function keepKeysInside(element: HTMLElement): void {
   for (const type of ["keydown", "keypress", "keyup"] as const)

@@ -1,15 +1,15 @@
 /** widget-view.ts: the interface between the element and the conversation that it shows, in the page or in a frame. */
 
-/** What the element passes to the conversation when it shows one. Everything can be copied to a frame. */
+/** What the element passes to a conversation when it shows one. All values can be copied to a frame. */
 export interface WidgetOptions {
-  /** The server's origin, without a slash at the end. */
+  /** The server's origin, without a trailing slash. */
   readonly url: string
   /** The agent of new conversations; null for the tenant's default. */
   readonly agent: string | null
   /** The conversation to open; null for the conversation that was last open in this tab, or for a new one. */
   readonly session: string | null
   readonly theme: WidgetTheme
-  /** BCP 47 tags, best first. */
+  /** BCP 47 tags, in order of preference. */
   readonly languages: readonly string[]
   /** Whether the title bar has a button that closes the panel. */
   readonly canClose: boolean
@@ -29,13 +29,13 @@ export interface WidgetEvents {
 }
 
 /**
- * `token_failed`: the site returned no token. `token_refused`: the site or the server refused it. `origin_denied`: the tenant
- * doesn't allow this site. `code_failed`: the code of the widget couldn't be loaded. `already_shown`: the document shows
- * another widget.
+ * `token_failed`: the site returned no token. `token_refused`: the site refused to issue a token, or the server refused
+ * the token. `origin_denied`: the tenant doesn't allow this site. `code_failed`: the widget's code couldn't be loaded.
+ * `already_shown`: the document shows another widget.
  */
 export type WidgetErrorCode = "token_failed" | "token_refused" | "origin_denied" | "code_failed" | "already_shown"
 
-/** What the conversation needs from the element. */
+/** The functions of the element that the conversation uses. */
 export interface WidgetHost {
   getToken(): Promise<string>
   emit<Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]): void
@@ -43,7 +43,7 @@ export interface WidgetHost {
   requestClose(): void
 }
 
-/** What the element can do with a conversation. */
+/** The functions of a conversation that the element uses. */
 export interface WidgetView {
   setTheme(theme: WidgetTheme): void
   setLanguages(tags: readonly string[]): void
@@ -52,7 +52,7 @@ export interface WidgetView {
   sendText(text: string): void
   /** Focuses the message box. */
   focus(): void
-  /** Handles the Escape key. False if there was nothing to end, so that the panel closes. */
+  /** Handles the Escape key. Returns false if there was nothing to end, in which case the panel closes. */
   handleEscape(): boolean
   dispose(): void
 }

@@ -9,7 +9,7 @@ import { MAX_LABEL_CHARS } from "../../shared/limits.ts"
 import { INVISIBLE_CHARS } from "../../shared/protocol/asset.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 
-/** Longer extensions are not preserved when a label is cut. The length includes the dot. */
+/** Maximum length of an extension, including the dot, that is preserved when a label is cut. */
 const MAX_EXTENSION_CHARS = 12
 
 /** Returns the last component of a path without invisible characters, or `fallback` if nothing is left. */
@@ -26,8 +26,8 @@ export function fileNameToLabel(name: string, fallback: string): string {
 }
 
 /**
- * Returns a title without invisible characters, or `fallback` if nothing is left. It is not a path: slashes become
- * hyphens.
+ * Returns a title without invisible characters, or `fallback` if nothing is left. A title is not a path, so slashes
+ * become hyphens.
  */
 export function titleToLabel(title: string, fallback: string): string {
   const text = title.toWellFormed().normalize("NFC").replace(/\s+/g, " ")

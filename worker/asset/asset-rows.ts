@@ -1,8 +1,8 @@
 /**
  * asset-rows.ts: the `asset` table. The bytes of assets are in the bucket.
  *
- * A row is inserted before its bytes are written and deleted after them, so that bytes never exist without a row, even
- * if the process is killed (SPEC AS7).
+ * A row is inserted before the asset's bytes are written and deleted after the bytes are deleted, so that bytes never
+ * exist without a row, even if the process is killed (SPEC AS7).
  */
 
 import type { Asset } from "../../shared/protocol/event.ts"
@@ -17,17 +17,19 @@ export type AssetOrigin = "user" | "tool" | "import"
 export interface AssetRows {
   /** Returns a committed asset; null if there is none with this id. */
   find(id: string): Asset | null
-  /** Committed assets by id, from the beginning or after an id. */
+  /** Returns committed assets in the order of their ids, from the beginning or after an id. */
   listAfter(after: string | null, limit: number): AssetEntry[]
   /** Checks whether one more asset of this size fits within the limits of a session. Errors: `assets_full`. */
   checkCapacity(size: number): Result<null>
   /** Adds a pending asset. `size` counts against the limits; `now` is in milliseconds since 1970. */
   reserve(id: string, origin: AssetOrigin, now: number, size?: number): void
-  /** Like `reserve`, for an id that may be pending already. False if that reservation is being removed. */
+  /**
+   * Like `reserve`, for an id that may be pending already. Returns false if the existing reservation is being removed.
+   */
   renewReservation(id: string, origin: AssetOrigin, now: number, size: number): boolean
   /**
-   * Completes a pending asset whose bytes are in the bucket. `hash` is their SHA-256 in hexadecimal. False if the
-   * reservation expired.
+   * Completes a pending asset whose bytes are in the bucket. `hash` is the SHA-256 of the bytes in hexadecimal. Returns
+   * false if the reservation has expired.
    */
   commit(asset: Asset, hash: string | null): boolean
   /** Returns a committed asset with the same bytes and type; null if there is none. */
@@ -105,6 +107,6 @@ export function createAssetRows(sql: SqlExecutor): AssetRows {
 }
 
 /** Whether two assets have the same type. The same bytes can be both a text file and a canvas. */
-function isSameAssetType(one: Asset, other: Asset): boolean {
-  return one.kind === other.kind && one.mime_type === other.mime_type && one.voice === other.voice
+function isSameAssetType(asset: Asset, other: Asset): boolean {
+  return asset.kind === other.kind && asset.mime_type === other.mime_type && asset.voice === other.voice
 }

@@ -1,4 +1,7 @@
-/** asset-service.ts: manages the life cycle of a session's assets: reserved, then committed, discarded or swept. */
+/**
+ * asset-service.ts: manages the life cycle of a session's assets, which are reserved and then committed, discarded or
+ * swept.
+ */
 
 import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -13,11 +16,14 @@ import { deleteAssetBytes, type SessionRef } from "./bucket.ts"
 import type { SaveAsset } from "./save-options.ts"
 
 export interface AssetService {
-  /** Returns an id for a new asset. Errors: `assets_full`, `storage_full`, `tenant_storage_full`, and budget errors. */
+  /**
+   * Reserves an id for a new asset and returns it. Errors: `assets_full`, `storage_full`, `tenant_storage_full`, and
+   * budget errors.
+   */
   reserve(origin: AssetOrigin, size: number): Promise<Result<string>>
   /**
-   * Stores an asset whose bytes are in the bucket. If the session already has the same bytes, it returns that asset
-   * instead. Errors: `asset_store_failed` if the reservation expired.
+   * Stores an asset whose bytes are in the bucket. If the session already has the same bytes, returns the existing
+   * asset instead. Errors: `asset_store_failed` if the reservation expired.
    */
   commit(asset: Asset, hash: string): Result<StoredAsset>
   discard(id: string): null

@@ -15,9 +15,12 @@ import type { StoredAsset } from "../platform/rpc/session-types.ts"
 
 /** The session that stores the asset, called directly or by RPC. */
 export interface UploadTarget {
-  /** Errors: `assets_full`, `storage_full`, `tenant_storage_full`, budget errors, `session_unknown`. */
+  /**
+   * Reserves an id for the asset. Errors: `assets_full`, `storage_full`, `tenant_storage_full`, budget errors,
+   * `session_unknown`.
+   */
   reserve(size: number): Promise<Result<string>>
-  /** Can be repeated safely. Errors: `session_unknown`, `asset_store_failed`. */
+  /** Commits the asset. Can be repeated safely. Errors: `session_unknown`, `asset_store_failed`. */
   commit(asset: Asset, hash: string): Promise<Result<StoredAsset>>
   discard(id: string): Promise<unknown>
 }
@@ -25,7 +28,7 @@ export interface UploadTarget {
 export interface AssetUpload {
   readonly about: Omit<Asset, "id" | "size">
   readonly size: number
-  /** Must be exactly `size` bytes; anything else is `asset_cut_off`. */
+  /** Must be exactly `size` bytes; any other length fails with `asset_cut_off`. */
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>
   /** Aborting it ends the upload with `asset_cut_off`. */
   readonly signal: AbortSignal
@@ -35,8 +38,7 @@ export interface AssetUpload {
  * Stores the bytes of an upload and commits its asset.
  *
  * Errors: those of `UploadTarget`, `asset_cut_off`, `asset_store_failed`; in that case nothing is left behind. Throws
- * if the session cannot be reached; its alarm cleans up.
- * Cost: the memory of a few chunks.
+ * if the session cannot be reached; the session's alarm then cleans up. Cost: memory for a few chunks.
  */
 export async function storeAsset(
   bucket: R2Bucket,
@@ -58,7 +60,8 @@ export async function storeAsset(
 }
 
 /**
- * For a full session: hashes an upload without storing it, as the session may already have the same bytes (SPEC AS5).
+ * Hashes an upload to a full session without storing it, because the session may already have the same bytes (SPEC
+ * AS5).
  */
 async function matchExisting(
   target: UploadTarget,
@@ -83,7 +86,7 @@ async function discardUpload(
     await deleteAssetBytes(bucket, sessionRef, [id])
     await target.discard(id)
   } catch (error) {
-    // The pending row stays, so the alarm tries again.
+    // The pending row stays, so the alarm retries.
     log("asset_not_discarded", { id, error: describeError(error) })
   }
 }
@@ -114,14 +117,14 @@ export async function pipeAndHash(
   if (signal.aborted) onAbort()
   digest.digest.catch(() => {})
   const inputDone = writeChunks(upload, [file, sum]).catch((error) => failWith({ reason: "asset_cut_off" }, error))
-  // An async function, so that a bucket that throws synchronously also counts as failed.
+  // Called in an async function, so that a bucket that throws synchronously also counts as failed.
   const outputDone = (async () => await consume(readable))()
   await Promise.all([inputDone, outputDone.catch((error) => failWith({ reason: "asset_store_failed" }, error))])
   signal.removeEventListener("abort", onAbort)
   return fault === null ? succeed(bytesToHex(await digest.digest)) : fail(fault)
 }
 
-/** Checks the length itself, so that a wrong length is not reported as a bucket failure. */
+/** Writes the chunks. Checks their total length itself, so that a wrong length is not reported as a bucket failure. */
 async function writeChunks(
   { bytes, size }: Omit<AssetUpload, "about">,
   sinks: readonly WritableStreamDefaultWriter<Uint8Array>[],

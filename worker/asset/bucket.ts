@@ -16,8 +16,8 @@ export function assetObjectKey({ tenant, session }: SessionRef, id: string): str
 }
 
 /**
- * Returns the possible keys of a link's asset: under the session's public id, or under the user's private key (SPEC
- * AU17).
+ * Returns the object keys that a link's asset may have: under the session's public id, or under the user's private key
+ * (SPEC AU17).
  */
 export function listLinkedKeys({ tenant, session, user, what }: LinkClaims): readonly string[] {
   const keys = user === undefined ? [session] : [session, createPrivateKey(session, user)]
@@ -25,8 +25,8 @@ export function listLinkedKeys({ tenant, session, user, what }: LinkClaims): rea
 }
 
 /**
- * Returns the options that store an asset's metadata with its object, so that it can be served without asking the
- * session.
+ * Returns the options that store an asset's metadata with its object, so that the asset can be served without a call to
+ * the session.
  */
 export function assetToPutOptions({ kind, mime_type, label }: Asset): R2PutOptions {
   return { httpMetadata: { contentType: mime_type }, customMetadata: { kind, label: encodeURIComponent(label) } }
@@ -56,7 +56,7 @@ export async function deleteAssetBytes(
 /** Deletes all objects of a session. After a failure it can be called again. */
 export async function deleteSessionBytes(bucket: R2Bucket, sessionRef: SessionRef): Promise<void> {
   for (;;) {
-    // Always lists the first page, because the objects of the previous one are deleted.
+    // Always lists the first page, because the objects of the previous page have been deleted.
     const { objects, truncated } = await bucket.list({
       prefix: assetObjectKey(sessionRef, ""),
       limit: MAX_KEYS_PER_REQUEST,

@@ -64,7 +64,10 @@ export function detectFileType(head: Uint8Array): FileType | null {
   )
 }
 
-/** MPEG audio without a tag: a layer III frame with a valid version, bit rate and sample rate. */
+/**
+ * Whether a file is MPEG audio without a tag: it begins with a layer III frame with a valid version, bit rate and
+ * sample rate.
+ */
 function isMp3Frame([sync = 0, head = 0, rates = 0]: Uint8Array): boolean {
   const isLayer3 = sync === 0xff && (head & 0xe6) === 0xe2 && (head & 0x18) !== 0x08
   const bitRate = rates >> 4
@@ -74,7 +77,10 @@ function isMp3Frame([sync = 0, head = 0, rates = 0]: Uint8Array): boolean {
 /** An MP4 header with a single track, which is audio: its next track number is 2, and its first handler is `soun`. */
 const AUDIO_ONLY_MP4 = /moov.{4}mvhd(?:\0.{95}|\x01.{107})\0\0\0\x02(?:(?!hdlr).)*hdlr.{8}soun/s
 
-/** ISO media, by the brands of the first box. Audio-only MP4 files are recognised only if their header comes first. */
+/**
+ * Detects ISO media by the brands in the first box. Audio-only MP4 files are recognised only if their header comes
+ * first.
+ */
 function detectIsoMedia(latin1: string): FileType | null {
   const [, majorBrand = "", rest = ""] = /^\0\0[\0\x01].ftyp(.{4}).{4}(.{0,64})/s.exec(latin1) ?? []
   const length = latin1.charCodeAt(2) * 256 + latin1.charCodeAt(3)
@@ -86,7 +92,7 @@ function detectIsoMedia(latin1: string): FileType | null {
   return AUDIO_ONLY_MP4.test(latin1) ? M4A : MP4
 }
 
-/** WebM; audio if the list of tracks near its start contains only audio. */
+/** Detects WebM, as audio if the list of tracks near the start contains only audio. */
 function detectWebm(latin1: string): FileType | null {
   if (!/^\x1aE\xdf\xa3.{0,56}?B\x82[\x84\x88]webm/s.test(latin1)) return null
   const hasVideo = /V_(?:VP[89]|AV1|MPEG)/.test(latin1)
@@ -95,7 +101,10 @@ function detectWebm(latin1: string): FileType | null {
     : videoType("video/webm", "webm")
 }
 
-/** UTF-8 without control characters other than whitespace and escape. The last character may be incomplete. */
+/**
+ * Whether the bytes are UTF-8 text without control characters other than whitespace and escape. The last character may
+ * be incomplete.
+ */
 function isText(head: Uint8Array): boolean {
   if (head.length === 0) return false
   try {

@@ -12,14 +12,14 @@ export interface ImageSize {
   readonly height: number
 }
 
-/** Returns null if these bytes contain no valid size. */
+/** Reads the size; null if these bytes contain no valid size. */
 export function readImageSize(mime_type: string, head: Uint8Array): ImageSize | null {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
   try {
     const found = SIZE_READERS[mime_type]?.(view) ?? null
     return found !== null && isValidSide(found.width) && isValidSide(found.height) ? found : null
   } catch (error) {
-    // The header continues after these bytes.
+    // The header is longer than these bytes.
     if (error instanceof RangeError) return null
     throw error
   }
@@ -78,7 +78,7 @@ function readJpegSize(view: DataView): ImageSize | null {
   return null
 }
 
-/** Whether the marker is one of the SOF markers. Three codes in their range have another meaning. */
+/** Whether the marker is one of the SOF markers. Three codes in the same range have other meanings. */
 function isFrameMarker(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 }

@@ -5,19 +5,19 @@
 import type { Result } from "../../shared/fault.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 
-/** A tool's description of the bytes that it generated. Their type is detected. */
+/** A tool's description of the bytes that it generated. The type is detected from the bytes. */
 export interface SaveOptions {
   /** A title for the user. */
   readonly label: string
   readonly mime_type: string
   readonly voice?: true
-  /** `canvas` stores an HTML document. With the type APP_MIME_TYPE it is an MCP App. */
+  /** `canvas` stores an HTML document. With the type APP_MIME_TYPE, the document is an MCP App. */
   readonly kind?: "canvas"
 }
 
 /**
- * Stores bytes as an asset of the session. `MEDIA:/media/<id>` in the trailer shows it in the answer. Assets of an
- * interrupted call stay with the session.
+ * Stores bytes as an asset of the session. A line `MEDIA:/media/<id>` in the trailer shows the asset in the answer.
+ * Assets of an interrupted call stay with the session.
  *
  * Errors: `asset_type_refused`, `asset_too_large`, and those of `storeAsset`.
  */

@@ -1,9 +1,9 @@
 /**
  * api-key.ts: creates and parses API keys: `ck_<tenant>_<id>_<secret>_<checksum>`.
  *
- * The tenant determines the object to call, and the id identifies the row in it. The checksum lets the server and
- * secret scanners reject other strings without a request. Only the SHA-256 of the secret is stored. `TenantKeys.useKey`
- * checks keys; routes call it through `tenant-access-cache.ts`.
+ * The tenant determines the object to call, and the id identifies the row in that object. The checksum lets the server
+ * and secret scanners reject other strings without a request. Only the SHA-256 of the secret is stored.
+ * `TenantKeys.useKey` checks keys; routes call it through `tenant-access-cache.ts`.
  */
 
 import * as v from "valibot"
@@ -23,7 +23,7 @@ const CHECKSUM_CHARS = 6
 
 export const API_KEY_PREFIX = "ck_"
 
-/** Longest string that is parsed, in characters. A key with the longest tenant id has 139. */
+/** Maximum length of a string that is parsed, in characters. A key with the longest tenant id has 139. */
 const MAX_KEY_CHARS = 160
 
 /** A tenant's id may contain underscores, so the parts after it are recognised by their lengths. */
@@ -39,7 +39,7 @@ export interface ApiKey {
   readonly secret: string
 }
 
-/** Creates an API key for a tenant: the key itself, which is shown once, and the fields to store. */
+/** Creates an API key for a tenant: the key itself, which is shown only once, and the fields to store. */
 export async function createApiKey(tenant: string): Promise<{ readonly text: string; readonly stored: StoredKey }> {
   const key = { tenant, id: createRandomBase62(ID_CHARS), secret: createRandomBase62(SECRET_CHARS) }
   return { text: formatApiKey(key), stored: { id: key.id, hash: await hashApiKeySecret(key.secret) } }
@@ -50,7 +50,10 @@ export function formatApiKey({ tenant, id, secret }: ApiKey): string {
   return `${body}_${computeChecksum(body)}`
 }
 
-/** Parses a key; null if the string cannot be a valid key. Makes no request. Cost: linear in at most MAX_KEY_CHARS. */
+/**
+ * Parses a key; null if the string cannot be a valid key. Makes no request. Cost: linear time, for at most
+ * MAX_KEY_CHARS.
+ */
 export function parseApiKey(text: string): ApiKey | null {
   if (text.length > MAX_KEY_CHARS) return null
   const [, body = "", tenant = "", id = "", secret = "", checksum] = KEY_PATTERN.exec(text) ?? []

@@ -21,7 +21,7 @@ export async function encryptText(secret: string, purpose: string, text: string)
   return base64url.encode(new Uint8Array([...iv, ...new Uint8Array(data)]))
 }
 
-/** Decrypts text. Null if it was changed, or was not encrypted for this purpose with this secret. */
+/** Decrypts text. Returns null if the text was changed, or was not encrypted for this purpose with this secret. */
 export async function decryptText(secret: string, purpose: string, sealed: string): Promise<string | null> {
   try {
     const bytes = base64url.decode(sealed)

@@ -2,7 +2,7 @@
  * link-signing.ts: signs and verifies temporary links to assets, canvas documents and remote media.
  *
  * The links contain HS256 JWTs. Their key is derived from the deployment's secret, so a user's token is not valid in a
- * link, and a link's token is not valid as a user's token. The audience is the kind of link.
+ * link, and a link's token is not valid as a user's token. A link's audience states its kind.
  */
 
 import { errors, jwtVerify, SignJWT } from "jose"
@@ -16,7 +16,7 @@ import { deriveKey } from "./verify-token.ts"
 /** The kind of content that a link gives access to: an asset, a canvas document, or remote media. */
 export type LinkAudience = "media" | "canvas" | "remote"
 
-/** The kinds of links to the files of a shared copy. No link is valid for both kinds of audience. */
+/** The kinds of links to the files of a shared copy. No link is valid both as one of these and as a LinkAudience. */
 export type ShareAudience = "share-media" | "share-canvas"
 
 export interface LinkClaims {
@@ -27,7 +27,8 @@ export interface LinkClaims {
   /** The user for whom the link was signed, if it is not the session's owner (`user`). */
   readonly viewer?: string | undefined
   /**
-   * The link is for the readers of a shared copy. `session` is the copy's id, and after its check the session's key.
+   * Whether the link is for the readers of a shared copy. If so, `session` is the copy's id; once the link has been
+   * checked, it is the session's key.
    */
   readonly isShare?: boolean
   /** The asset's id; for the audience `remote`, the URL. */
@@ -46,8 +47,8 @@ const payloadSchema = v.object({
 })
 
 /**
- * Expiry of a link signed now, in seconds since 1970. It is rounded so that links signed at about the same time are
- * identical and can be cached.
+ * Returns the expiry of a link signed now, in seconds since 1970. It is rounded so that links signed at about the same
+ * time are identical and can be cached.
  */
 export function computeLinkExpiry(nowMs: number): number {
   const step = SIGNED_URL_STEP_SECONDS

@@ -17,11 +17,11 @@ export interface IssuedToken {
 /**
  * Issues a token that is valid for `seconds`. `asOf` is the time, in milliseconds since 1970, when the caller began to
  * read the data in the token, such as the user's role. A revocation after that time also revokes the token. Cost: a
- * request to the tenant's object, then cached.
+ * request to the tenant's object, whose response is cached.
  */
 export async function issueNewToken(env: Env, claims: NewToken, seconds: number, asOf: number): Promise<IssuedToken> {
   const { newestTokenKey } = await getTenantAccess(env, claims.tenant)
-  // `iat` keeps its fraction: a token issued just after a revocation must not look as if it was issued before it.
+  // `iat` keeps its fraction, because a token issued just after a revocation must not look as if it was issued before.
   const issued = asOf / 1000
   const expires = Math.floor(issued) + seconds
   const issuedClaims = { ...claims, expires, token: nanoid(), issued, generation: newestTokenKey }

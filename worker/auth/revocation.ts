@@ -11,8 +11,8 @@ import { FreshCache } from "../platform/fresh-cache.ts"
 
 /**
  * Maximum number of a user's unexpired tokens that can be revoked individually. Once MAX_REVOKED_LIMITED_TOKENS are
- * revoked, tokens of a narrower scope can no longer revoke any. The list is limited because every check reads it. SPEC
- * AU14.
+ * revoked, tokens of a narrower scope can no longer revoke tokens. The list is limited because every check reads it.
+ * SPEC AU14.
  */
 export const MAX_REVOKED_TOKENS = 1_000
 export const MAX_REVOKED_LIMITED_TOKENS = 800
@@ -39,7 +39,8 @@ export function findTokenFault(claims: Claims, revoked: RevocationState): TokenF
 type TokenFault = { readonly reason: "user_suspended" | "token_revoked" }
 
 /**
- * Whether a token was issued before all tokens of its user were revoked. A token without `iat` counts as issued before.
+ * Whether a token was issued before all tokens of its user were revoked. A token without `iat` counts as issued before
+ * that.
  */
 export function isIssuedBeforeCutoff({ issued }: Pick<Claims, "issued">, { upTo }: RevocationState): boolean {
   // Not `issued <= upTo`: a token whose `issued` is NaN is revoked too.

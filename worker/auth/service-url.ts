@@ -1,4 +1,7 @@
-/** service-url.ts: checks the URLs of services that a tenant configures: identity providers and models. */
+/**
+ * service-url.ts: checks the URLs of services that a tenant configures, such as identity providers, models and
+ * webhooks.
+ */
 
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
 import { isLoopbackName } from "../platform/origin.ts"

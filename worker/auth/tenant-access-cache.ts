@@ -19,7 +19,7 @@ const MAX_CACHED_KEYS = 1_000
 const accessCache = new FreshCache<TenantAccess>(TOKEN_TRUST_MS, MAX_CACHED_TENANTS)
 const keyCache = new FreshCache<ApiKeyUser & { readonly hash: string }>(TOKEN_TRUST_MS, MAX_CACHED_KEYS)
 
-/** Returns the access state of a tenant. Cost: a request to the tenant's object, then cached. */
+/** Returns the access state of a tenant. Cost: a request to the tenant's object, whose response is cached. */
 export async function getTenantAccess(env: Env, tenant: string): Promise<TenantAccess> {
   return await accessCache.getOrFetch(tenant, Date.now(), () => tenantStub(env, tenant).getAccess())
 }
@@ -30,8 +30,8 @@ export function clearCachedAccess(tenant: string): void {
 }
 
 /**
- * Checks that a token's tenant was not erased and that its token key has not retired, which the signature does not
- * prove. Returns whether the tenant is leaving. Errors: `token_revoked`, `tenant_erased`.
+ * Checks that a token's tenant has not been erased and that the token's key has not been retired, which the signature
+ * does not prove. Returns whether the tenant is leaving. Errors: `token_revoked`, `tenant_erased`.
  */
 export async function checkTenantAccess(env: Env, { tenant, generation }: Claims): Promise<Result<"open" | "leaving">> {
   let access = await getTenantAccess(env, tenant)

@@ -2,8 +2,9 @@
  * verify-token.ts: verifies and issues tokens, and derives keys from the deployment's secret.
  *
  * Tokens are JWTs, and HS256 is the only algorithm accepted. The claims `tenant`, `sub` (the user) and `exp` are
- * required. `jti` and `iat` identify a token for revocation, `scope` limits what it grants. The server signs with a key
- * of the tenant and names the key in `kid`. A token without such a `kid` is signed with the deployment's secret itself.
+ * required. `jti` and `iat` identify a token for revocation, and `scope` limits what the token grants. The server signs
+ * with a key of the tenant and names the key in `kid`. A token without such a `kid` is signed with the deployment's
+ * secret itself.
  */
 
 import { errors, type JWTHeaderParameters, jwtVerify, SignJWT } from "jose"
@@ -15,7 +16,7 @@ import { BoundedMap } from "../platform/bounded-map.ts"
 import { type Claims, getScope, ROLES, SCOPES } from "../platform/rpc/claims.ts"
 import { tenantIdSchema } from "../platform/tenant-id.ts"
 
-/** Longest token id. It is stored in a header and in the attachment of each socket. */
+/** Maximum length of a token id, in characters. The id is stored in a header and in the attachment of each socket. */
 const MAX_TOKEN_ID_CHARS = 256
 
 const tokenIdSchema = v.pipe(v.string(), v.regex(/^[\x20-\x7e]+$/), v.maxLength(MAX_TOKEN_ID_CHARS))
@@ -55,7 +56,9 @@ export const CLAIMS_HEADER = "x-cuecard-claims"
 /** Tolerated clock difference between the server and the issuer of a token, in seconds. */
 export const CLOCK_TOLERANCE_SECONDS = 5
 
-/** Longest token that is parsed, in characters: ten times the longest token that the server issues. */
+/**
+ * Maximum length of a token that is parsed, in characters: ten times that of the longest token that the server issues.
+ */
 const MAX_OWN_TOKEN_CHARS = 8 * 1024
 
 /** The tenant's key that signs a token. Generations count from 1. */
@@ -105,7 +108,7 @@ export async function verifyToken(token: string, secret: string, now: number): P
   const findKey = async (header: JWTHeaderParameters): Promise<CryptoKey | Uint8Array> => {
     const id = readTokenKeyId(header)
     if (id === null) return encodeSecret(secret)
-    // Cached only after the signature is verified: anybody can name a key.
+    // The key is cached only after the signature is verified, because anybody can name a key.
     derived = await readTokenKey(secret, id)
     return derived
   }
@@ -160,7 +163,7 @@ export async function deriveExportKey(secret: string, tenant: string): Promise<C
 }
 
 /**
- * Maximum number of derived keys that all requests of one isolate share. Deriving a key takes three calls of the
+ * Maximum number of derived keys that all requests of one isolate share. Deriving a key takes three calls to the
  * platform's crypto API.
  */
 const MAX_CACHED_KEYS = 1_000

@@ -29,7 +29,7 @@ export function readBackupPlan({ BACKUP_HOURS, BACKUP_KEPT_DAYS }: BackupVars): 
   }
 }
 
-/** Returns the faults of these settings. */
+/** Returns a message for each invalid setting. */
 export function findBackupFaults({ BACKUP_HOURS, BACKUP_KEPT_DAYS }: BackupVars): string[] {
   const faults: string[] = []
   if (BACKUP_HOURS !== undefined && readNumber(BACKUP_HOURS, MAX_HOURS) === null)

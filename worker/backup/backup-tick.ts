@@ -18,8 +18,8 @@ import { type BackupBuckets, formatDay, listBackupRegions } from "./backup-bucke
 import { type BackupPlan, type BackupVars, findBackupFaults, readBackupPlan } from "./backup-plan.ts"
 
 /**
- * Maximum number of tenants per tick. Each takes a request to an object, and the platform allows 1,000 requests per
- * event.
+ * Maximum number of tenants per tick. Each tenant takes a request to an object, and the platform allows 1,000 requests
+ * per event.
  */
 export const TENANTS_PER_TICK = 400
 
@@ -35,7 +35,7 @@ const MAX_KEYS_PER_PAGE = 1_000
 
 /**
  * Number of rounds through the list between two backups of a tenant, so that a tenant that was busy gets another
- * attempt. A tenant whose last backup is almost old enough is backed up too. Otherwise the backup time would drift.
+ * attempt. A tenant whose last backup is almost old enough is backed up too. Otherwise, the backup time would drift.
  */
 const ROUNDS_PER_INTERVAL = 4
 const EARLY_SHARE = 1 / 8
@@ -103,7 +103,8 @@ async function startBackups(
     const some = tenants.slice(from, from + PARALLEL_STARTS)
     for (const start of await Promise.all(some.map((tenant) => startBackup(env, tenant, dueMs)))) report[start] += 1
   }
-  // Stored after the work, so that the next tick repeats a killed one. Calling a tenant twice has no effect.
+  // The position is stored after the work, so that the next tick repeats a tick that was killed. Calling a tenant twice
+  // has no effect.
   const after = tenants.length < TENANTS_PER_TICK ? null : (tenants.at(-1) ?? null)
   await bucket.put(key, JSON.stringify({ after, began: cursor.began }))
 }
@@ -120,7 +121,7 @@ async function startBackup(env: BackupTickEnv, tenant: string, dueMs: number): P
   }
 }
 
-/** Parses the stored position. An unreadable one begins a new round. */
+/** Parses the stored position. An unreadable position begins a new round. */
 function parseCursor(text: string | undefined): Cursor {
   const json = text === undefined ? null : parseJson(text)
   if (!isJsonObject(json)) return { after: null, began: 0 }

@@ -56,8 +56,8 @@ export class AccountRows {
   }
 
   /**
-   * Applies a change by an administrator, unless it or a newer one was applied, or the user was erased. Returns whether
-   * it was applied.
+   * Applies a change by an administrator, unless this change or a newer one was already applied, or the user was
+   * erased. Returns whether the change was applied.
    */
   apply({ version, suspended, role }: UserState): boolean {
     if (this.isErased() || version <= this.#read().version) return false

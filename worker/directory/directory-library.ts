@@ -17,7 +17,7 @@ import { TextFetches } from "../search/text-fetches.ts"
 import type { DirectoryHost } from "../usage/directory-host.ts"
 import type { SessionLists } from "./session-lists.ts"
 
-/** The pause between two alarms that fetch missing texts, in milliseconds. */
+/** The pause between two alarms that fetch missing text, in milliseconds. */
 const FETCH_PAUSE_MS = 500
 
 export abstract class DirectoryLibrary extends DurableObject<Env> {
@@ -44,7 +44,7 @@ export abstract class DirectoryLibrary extends DurableObject<Env> {
     const isFirst = !this.getHost().tables.exist()
     const library = news?.search === undefined || isFirst ? null : await this.#loadLibrary()
     const receipt = this.getLists().setRunning(id, running, report, news?.isUnattended)
-    // Written in the same transaction, because nothing is awaited in between.
+    // The index is written in the same transaction, because nothing is awaited in between.
     if (news?.search !== undefined && library?.index.apply(id, news.search) === true) this.scheduleAlarm()
     return receipt
   }
@@ -147,7 +147,7 @@ export abstract class DirectoryLibrary extends DurableObject<Env> {
     return this.#library
   }
 
-  /** Call this when the tables are emptied. */
+  /** Clears the state in memory. Call this when the tables are emptied. */
   protected forgetLibrary(): void {
     this.#library = null
   }
@@ -170,7 +170,9 @@ export abstract class DirectoryLibrary extends DurableObject<Env> {
     if (this.nextLibraryAlarmAt() <= Date.now() + FETCH_PAUSE_MS) await (await this.#loadLibrary()).handleAlarm()
   }
 
-  /** When a hidden session must be erased, or texts can be fetched, in milliseconds since 1970; Infinity: never. */
+  /**
+   * Returns when a hidden session must be erased or text can be fetched, in milliseconds since 1970; Infinity if never.
+   */
   protected nextLibraryAlarmAt(): number {
     const { sql } = this.getHost()
     const earliest = "SELECT gone FROM sessions WHERE gone IS NOT NULL ORDER BY gone LIMIT 1"

@@ -2,8 +2,8 @@
  * directory-object.ts: the Durable Object of one user. Each method forwards to the part that owns the rows.
  * `DirectoryRpc` describes the methods.
  *
- * A list entry grants no access: each session object checks its owner. The object stores nothing before its first
- * write.
+ * A list entry grants no access: each session object checks its owner. A call that only reads an unused object stores
+ * nothing.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -60,7 +60,7 @@ const MIGRATIONS: readonly string[] = [
   PROMPT_TABLE,
 ]
 
-/** Upper bound for the next alarm, in milliseconds from now: a token may never expire. */
+/** Upper bound for the next alarm, in milliseconds from now, because a token may never expire. */
 const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
 
 export class Directory extends DirectoryLibrary implements Types.DirectoryRpc {
@@ -116,7 +116,7 @@ export class Directory extends DirectoryLibrary implements Types.DirectoryRpc {
     if (isTooOld()) return fail({ reason: "token_revoked" })
     await this.#registration.ensure(claims?.role, true)
     if (isTooOld()) return fail({ reason: "token_revoked" })
-    // An earlier version that removed a session of this id has left its texts.
+    // An earlier version may have removed a session with this id but left its text in the index.
     if (!this.#sessions.isListed(id)) await this.removeTexts(id)
     const added = this.#sessions.add({ id, title, created, active: created, ...(isTemporary ? { isTemporary } : {}) })
     if (added.ok && title !== "") await this.addTitle(id)
@@ -192,7 +192,7 @@ export class Directory extends DirectoryLibrary implements Types.DirectoryRpc {
   // Tokens and sign-ins
 
   getRevocationState(): Types.RevocationState {
-    // Registers users of directories that are older than the list of users. This must not delay the request.
+    // Registers users of directories that are older than the list of users. Registering must not delay the request.
     if (this.#tables.exist()) this.ctx.waitUntil(this.#registration.ensure())
     return this.#revocations.readState()
   }
@@ -261,7 +261,9 @@ export class Directory extends DirectoryLibrary implements Types.DirectoryRpc {
     if (this.#tables.exist()) this.scheduleAlarm()
   }
 
-  /** Sets the alarm to the earliest time that a part requests. It is stored together with the preceding writes. */
+  /**
+   * Sets the alarm to the earliest time that a part requests. The alarm is stored together with the preceding writes.
+   */
   protected override scheduleAlarm(): void {
     const { storage } = this.ctx
     const metering = this.#budgets.metering.nextBatchAt() ?? Infinity

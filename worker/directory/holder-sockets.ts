@@ -18,11 +18,11 @@ import type { RevocationRows } from "./revocation-rows.ts"
 const MAX_PARALLEL_COUNTS = 32
 const COUNT_TIMEOUT_MS = 5_000
 
-/** Time in which a session must respond, in milliseconds. Otherwise it counts as not reached. */
+/** Time in which a session must respond, in milliseconds. Otherwise, it counts as unreached. */
 const CLOSE_TIMEOUT_MS = 5_000
 
 /**
- * Shortest time between two counts, in milliseconds. A user at the limit must not wake all their sessions with each
+ * Minimum time between two counts, in milliseconds. A user at the limit must not wake all their sessions with each
  * attempt.
  */
 const RECOUNT_MS = RATE_PERIOD_SECONDS * 1000

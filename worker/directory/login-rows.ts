@@ -2,15 +2,15 @@
  * login-rows.ts: the SQL rows of one user's sign-ins.
  *
  * A row contains hashes of the current and the previous secret. Each use replaces the secret, so a copied cookie is
- * detected when both copies are used.
+ * detected once both the original and the copy have been used.
  */
 
 import type { Login, LoginSecrets, NewLogin } from "../platform/rpc/directory-rpc.ts"
 import { CLAIMED_ROLE_MS, LOGIN_IDLE_MS, LOGIN_MS, LOGIN_OVERLAP_MS } from "../../shared/limits.ts"
 
 /**
- * Maximum number of concurrent sign-ins of a user, on several devices and browsers. The least recently used one ends
- * first. SPEC SI6.
+ * Maximum number of concurrent sign-ins of a user, on several devices and browsers. The least recently used sign-in
+ * ends first. SPEC SI6.
  */
 export const MAX_LOGINS = 50
 
@@ -74,14 +74,14 @@ export class LoginRows {
       this.#query("UPDATE logins SET hash = ?, previous = ?, used = ? WHERE id = ?", next, presented, now, id)
       return { login }
     }
-    // Another tab has just replaced it, or the response was lost. The next secret is derived from this one, so both
-    // tabs get the same.
+    // Another tab has just replaced the secret, or the response was lost. The next secret is derived from this one, so
+    // both tabs get the same secret.
     const isOverlap = row.previous === presented && row.hash === next && now - row.used < LOGIN_OVERLAP_MS
     return isOverlap ? { login } : "copied"
   }
 
   /**
-   * Classifies a secret: `current`, or `copied` if it is older than the previous one. Null: there is no such sign-in.
+   * Classifies a secret: `current`, or `copied` if it is older than the previous one. Null if there is no such sign-in.
    */
   check(id: string, presented: string, now: number): "current" | "copied" | null {
     const [row] = this.#query<LoginRow>("SELECT * FROM logins WHERE id = ?", id)

@@ -1,7 +1,7 @@
 /**
- * revocation-push.ts: notifies the sessions that may hold a user's sockets of revoked tokens.
+ * revocation-push.ts: tells the sessions that may hold a user's sockets which tokens were revoked.
  *
- * Each successful notification is recorded. The directory's alarm retries the others.
+ * Each successful notification is recorded. The directory's alarm retries the failed ones.
  */
 
 import type { Env } from "../env.ts"
@@ -11,13 +11,13 @@ import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
 import type { RevocationRows, SocketHolder } from "./revocation-rows.ts"
 
-/** Time in which a session must respond, in milliseconds. Otherwise it counts as not notified. */
+/** Time in which a session must respond, in milliseconds. Otherwise, it counts as not notified. */
 const PUSH_TIMEOUT_MS = 5_000
 
-/** Sessions that are notified at the same time. */
+/** Maximum number of sessions that are notified at the same time. */
 const MAX_CONCURRENT_PUSHES = 50
 
-/** Notifies each holder that lacks the newest revocations once. Does not reject if a notification fails. */
+/** Sends one notification to each holder that lacks the newest revocations. Does not reject if a notification fails. */
 export async function pushRevocations(env: Env, rows: RevocationRows, revoked: RevocationState): Promise<void> {
   const holders = rows.listUnnotifiedHolders(revoked.n)
   for (let start = 0; start < holders.length; start += MAX_CONCURRENT_PUSHES) {

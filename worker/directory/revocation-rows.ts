@@ -1,8 +1,8 @@
 /**
  * revocation-rows.ts: the SQL rows of one user's revocations, and of the sessions that must be notified of them.
  *
- * A *holder* is a session that may hold sockets of this user. Its column `told` is the newest revocation that it was
- * notified of. Rows are deleted when their tokens have expired. Times are seconds since 1970.
+ * A *holder* is a session that may hold sockets of this user. The column `told` contains the newest revocation that the
+ * holder was notified of. Rows are deleted when their tokens have expired. Times are seconds since 1970.
  */
 
 import type { Claims } from "../platform/rpc/claims.ts"
@@ -53,7 +53,7 @@ export class RevocationRows {
   }
 
   revokeToken(token: string, { issued, expires }: Claims): void {
-    // Kept for as long as the Worker still accepts the token.
+    // The row is kept for as long as the Worker would accept the token.
     const until = expires + CLOCK_TOLERANCE_SECONDS
     this.#query("INSERT INTO revoked (token, issued, expires) VALUES (?, ?, ?)", token, issued, until)
   }
@@ -70,8 +70,9 @@ export class RevocationRows {
   }
 
   /**
-   * Adds or updates a holder. A new one has no sockets of tokens that were revoked before, so it counts as notified up
-   * to `notifiedUpTo`. `sockets`: the number of its open sockets of the user, including the one that is being opened.
+   * Adds or updates a holder. A new holder has no sockets of tokens that were revoked earlier, so it counts as notified
+   * up to `notifiedUpTo`. `sockets`: the number of the user's open sockets in the session, including the one that is
+   * being opened.
    */
   addHolder(session: string, { tenant, user, expires }: Claims, notifiedUpTo: number, sockets: number): void {
     this.#query(
@@ -108,7 +109,7 @@ export class RevocationRows {
     this.#query("UPDATE holder SET sockets = ?1 WHERE session = ?2 AND sockets <> ?1", sockets, session)
   }
 
-  /** Returns the holders that were not yet notified of revocation `n`. */
+  /** Returns the holders that have not been notified of revocation `n` yet. */
   listUnnotifiedHolders(n: number): SocketHolder[] {
     if (n <= this.#allNotifiedUpTo) return []
     const holders = this.#query<{ session: string; tenant: string; user: string }>(
@@ -119,7 +120,10 @@ export class RevocationRows {
     return holders
   }
 
-  /** Call this when the tables were deleted, because the numbering of revocations starts over. */
+  /**
+   * Clears the state in memory. Call this when the tables were deleted, because the numbering of revocations starts
+   * over.
+   */
   forget(): void {
     this.#allNotifiedUpTo = 0
   }

@@ -28,7 +28,7 @@ const LIST_COLUMNS =
   "SELECT id, title, created, active, running, shelf, pinned, folder, unread FROM sessions WHERE shelf = ?"
 const IN_FOLDER = "AND folder = ?"
 const AFTER = "AND (pinned, active, created, id) < (?, ?, ?, ?)"
-/** The indexes end with the primary key, so this order needs no sorting either. */
+/** The indexes end with the primary key, so rows are read in this order without sorting. */
 const LIST_ORDER = "ORDER BY pinned DESC, active DESC, created DESC, id DESC LIMIT ?"
 
 export const LIST_SQL = `${LIST_COLUMNS} ${LIST_ORDER}`
@@ -36,12 +36,12 @@ export const LIST_AFTER_SQL = `${LIST_COLUMNS} ${AFTER} ${LIST_ORDER}`
 export const FOLDER_SQL = `${LIST_COLUMNS} ${IN_FOLDER} ${LIST_ORDER}`
 export const FOLDER_AFTER_SQL = `${LIST_COLUMNS} ${IN_FOLDER} ${AFTER} ${LIST_ORDER}`
 
-/** `active` is the last column of the index that a range can use. */
+/** A range condition can use the index only up to the column `active`. */
 const RUNNING_SQL = `SELECT id FROM sessions
   WHERE shelf IN (0, 1, 2, 3, 4, 5) AND pinned IN (0, 1) AND active > ? AND running = 1`
 
 /**
- * How long ago a session with a running turn may last have been used, in milliseconds. It is longer than a message can
+ * Maximum time since a session with a running turn was last used, in milliseconds. This is longer than a message can
  * wait for its turn, and longer than a turn counts as running (MAX_RUNNING_MS).
  */
 const RUNNING_WINDOW_MS = 24 * 60 * 60_000
@@ -64,7 +64,7 @@ type ListedRow = EntryRow & { running: number }
 
 /**
  * Returns the keys of the user's own sessions in which a turn is running and that were used in the last
- * RUNNING_WINDOW_MS. Reads all sessions of that period, because an index of the running ones would write two more rows
+ * RUNNING_WINDOW_MS. Reads all sessions of that period, because an index of running sessions would write two more rows
  * per turn.
  */
 export function listRunningSessions(sql: SqlStorage): string[] {
@@ -93,8 +93,9 @@ export class SessionLists {
   }
 
   /**
-   * Lists a new session, once. Errors: `sessions_full`, `budget_exhausted`; `session_unknown` if a deleted session has
-   * the id and isn't erased yet, because the new one would be erased with it.
+   * Adds a new session to the list, unless it is already listed. Errors: `sessions_full`, `budget_exhausted`;
+   * `session_unknown` if a deleted session has the id and isn't erased yet, because the new session would be erased
+   * with it.
    */
   add(entry: DirectoryEntry): Result<null> {
     this.#host.tables.create()
@@ -107,7 +108,7 @@ export class SessionLists {
     return succeed(null)
   }
 
-  /** Lists a session regardless of limits, unless it is already listed. A new session has nothing to be indexed. */
+  /** Lists a session regardless of limits, unless it is already listed. A new session has no text to index. */
   restore(entry: DirectoryEntry, isNew = false): void {
     const { id, title, created, active, pinned, archived, folder, unread, isTemporary } = entry
     this.#host.tables.create()
@@ -147,7 +148,7 @@ export class SessionLists {
     return known !== undefined && known !== title
   }
 
-  /** Records activity. A running state comes with a message from the user, who has read the rest. */
+  /** Records activity. `running` is given only with a message from the user, so the session counts as read. */
   recordActivity(id: string, at: number, title?: string, running?: boolean): void {
     if (running !== undefined) this.#storeRunning(id, running)
     this.#host.sql.exec(
@@ -180,14 +181,14 @@ export class SessionLists {
     return running ? { n: report.n } : { n: report.n, lease: this.#budgets.account.leaseNext(id) }
   }
 
-  /** Called when the user opens a socket in a session. Writes only if it was unread. */
+  /** Called when the user opens a socket in a session. Writes only if the session was unread. */
   markRead(id: string): void {
     this.#host.sql.exec("UPDATE sessions SET unread = 0 WHERE id = ? AND unread = 1", id)
   }
 
   /**
    * Records whether a turn is running. Agents' sessions are skipped, because their turns belong to the turns that asked
-   * them.
+   * the agents.
    */
   #storeRunning(id: string, running: boolean): void {
     const { account } = this.#budgets
@@ -234,7 +235,9 @@ export class SessionLists {
     return row?.id ?? publicId
   }
 
-  /** Returns the user's own sessions by key, or those that an export contains. */
+  /**
+   * Returns the user's own sessions in the order of their keys; with `isExport`, only those that an export contains.
+   */
   listEntries(after: string | null, limit: number, isExport: boolean): DirectoryEntry[] {
     if (!this.#host.tables.exist()) return []
     const folders = new Map(this.#listFolders().map((folder) => [folder.id, folder]))

@@ -1,8 +1,8 @@
 /**
  * share-entries.ts: the SQL rows of a user's shared copies, for the list of all of them.
  *
- * They grant no access, and the session's own rows decide which copies exist. An entry is added before its copy is made
- * and removed after it. Expired copies are omitted.
+ * The entries grant no access, and the session's own rows decide which copies exist. An entry is added before its copy
+ * is made and removed after the copy is deleted. Expired copies are omitted.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"

@@ -1,8 +1,9 @@
 /**
  * shared-rows.ts: the SQL rows of the sessions that other users shared with one user.
  *
- * They grant no access: each session object decides itself who may read it. A row contains the public id of its
- * session, because the key would reveal whether another user has a session with the same id (platform/session-key.ts).
+ * The rows grant no access: each session object itself decides who may read the session. A row contains the public id
+ * of its session, because the key would reveal whether another user has a session with the same id
+ * (platform/session-key.ts).
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"

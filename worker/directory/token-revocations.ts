@@ -75,7 +75,7 @@ export class TokenRevocations {
     this.#rows.pruneExpired(nowSeconds())
     const admitted = await this.#holderSockets.check(session, sockets)
     if (!admitted.ok) return admitted
-    // If the sessions were called for their sockets, the token may have been revoked in the meantime.
+    // If sessions were asked for their number of sockets, the token may have been revoked in the meantime.
     const newest = this.readState()
     const newFault = findTokenFault(claims, newest)
     if (newFault !== null) return fail(newFault)
@@ -112,7 +112,7 @@ export class TokenRevocations {
   #revokeAll(claims: Claims, revoked: RevocationState): Result<RevocationResult> {
     if (revoked.upTo !== null && isIssuedBeforeCutoff(claims, revoked))
       return succeed({ revoked: "all", up_to: revoked.upTo })
-    // Otherwise a stolen token could lock out its owner even after the owner has revoked it.
+    // Otherwise, a stolen token could lock out its owner even after the owner has revoked that token.
     if (isRevoked(claims, revoked)) return fail({ reason: "token_revoked" })
     // The issuer's clock may be ahead of this server's.
     const upTo = Math.max(nowSeconds(), claims.issued)
@@ -120,7 +120,7 @@ export class TokenRevocations {
     return succeed({ revoked: "all", up_to: upTo })
   }
 
-  /** Ends all tokens and sign-ins. */
+  /** Revokes all tokens and ends all sign-ins. */
   endAllLogins(): void {
     this.#write(this.readState(), () => this.#writeAll(nowSeconds()))
   }
@@ -134,10 +134,10 @@ export class TokenRevocations {
     this.#host.tables.create()
     const before = this.readState()
     if (!this.#accountRows.apply(state) || before.suspended === true) return
-    // If the user is suspended, tokens of an issuer whose clock is ahead must end too. After a change of role, new
-    // tokens must work at once.
+    // If the user is suspended, tokens of an issuer whose clock is ahead must be revoked too. After a change of role,
+    // new tokens must work at once.
     const upTo = state.upTo ?? nowSeconds() + (state.suspended ? CLOCK_TOLERANCE_SECONDS : 0)
-    // A new name ends no tokens: its `upTo` is 0.
+    // A change of name revokes no tokens, because its `upTo` is 0.
     if ((before.upTo ?? 0) >= upTo) return
     this.#write(before, () => this.#rows.revokeAll(upTo))
   }
@@ -147,7 +147,7 @@ export class TokenRevocations {
     if (revoked.upTo !== ALL_TOKENS) this.#write(revoked, () => this.#rows.revokeAll(ALL_TOKENS))
   }
 
-  /** Call this when the tables are deleted. */
+  /** Clears the state in memory. Call this when the tables are deleted. */
   forget(): void {
     this.#rows.forget()
   }
@@ -187,7 +187,7 @@ export class TokenRevocations {
   /** Sets the alarm together with the write, so that the sessions are notified even if this process ends now. */
   #write(before: RevocationState, write: () => void): void {
     this.#host.tables.create()
-    // An alarm that is already set stays. Otherwise repeated revocations would keep postponing it.
+    // An alarm that is already set stays. Otherwise, repeated revocations would keep postponing it.
     const isAlarmSet = this.#rows.listUnnotifiedHolders(before.n).length > 0
     write()
     if (!isAlarmSet) this.#scheduleAlarm()

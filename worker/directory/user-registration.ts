@@ -1,8 +1,8 @@
 /**
  * user-registration.ts: adds the user of a directory to the tenant's list of users on first contact.
  *
- * The tenant's row is written first and the directory's flag afterwards. If the process ends in between, the next one
- * repeats the first step, which then changes nothing.
+ * The tenant's row is written first and the directory's flag afterwards. If the process ends in between, the next
+ * process repeats the first step, which then changes nothing.
  */
 
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
@@ -27,15 +27,16 @@ export class UserRegistration {
 
   /**
    * Registers the user, unless this was done before. If the tenant's object cannot be reached, an unused directory
-   * rejects, so that it never stores data of a user whom the tenant does not know. A used directory continues and tries
-   * again on the next contact.
+   * rejects, so that it never stores data of a user whom the tenant does not know. A used directory continues and
+   * retries on the next contact.
    *
    * Cost: one call to the tenant and one row here, once. After that, nothing.
    */
   async ensure(role?: Role, isFirstSession = false): Promise<void> {
     const { env, tables, tenant, user } = this.#host
     const isUsed = tables.exist()
-    // An old token of an erased user must not add the user again. A new token adds the user with its first session.
+    // An old token of an erased user must not add the user again. A new token adds the user together with the first
+    // session.
     if (isUsed && !isFirstSession && this.#account.isErased()) return
     this.#isRegistered ||= isUsed && this.#account.isRegistered()
     // An object without a name has no user.
@@ -53,7 +54,7 @@ export class UserRegistration {
     this.#isRegistered = true
   }
 
-  /** Call this after the user was erased. */
+  /** Clears the state in memory. Call this after the user was erased. */
   reset(): void {
     this.#isRegistered = false
   }

@@ -3,8 +3,8 @@
  * as its `bytes` field says.
  *
  * A session's blocks are between its `session` and its `session_end` block. An export that was interrupted writes a
- * session again, so a later `session` block of the same key replaces the earlier one, and a session without an end is
- * ignored.
+ * session again, so a later `session` block with the same key replaces the earlier session, and a session without an
+ * end is ignored.
  */
 
 import { isJsonObject, parseJson } from "../../shared/json.ts"
@@ -47,7 +47,7 @@ export interface Block {
 /** Size at which a block is closed, in bytes. */
 export const BLOCK_BYTES = 512 * 1024
 
-/** Questions per `asks` block. */
+/** Maximum number of questions per `asks` block. */
 export const ASKS_PER_BLOCK = 500
 
 const NEWLINE = 0x0a
@@ -74,7 +74,7 @@ export function* readBlocks(file: Uint8Array): Generator<Block | null> {
   }
 }
 
-/** Cuts a stream of lines into pieces of about BLOCK_BYTES that end at line ends. Cost: the memory of one piece. */
+/** Cuts a stream of lines into pieces of about BLOCK_BYTES that end at line ends. Cost: memory for one piece. */
 export async function* cutAtLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   let pending: Uint8Array[] = []
   let size = 0
@@ -85,7 +85,7 @@ export async function* cutAtLines(stream: ReadableStream<Uint8Array>): AsyncGene
       pending = []
       size = 0
     }
-    // A copy, because the buffer of a chunk may be reused.
+    // The rest is copied, because the buffer of a chunk may be reused.
     const rest = chunk.slice(cut + 1)
     pending.push(rest)
     size += rest.byteLength
@@ -93,7 +93,7 @@ export async function* cutAtLines(stream: ReadableStream<Uint8Array>): AsyncGene
   if (size > 0) yield await joinBytes(pending)
 }
 
-/** Cuts a stream into pieces of at least BLOCK_BYTES. Cost: the memory of one piece. */
+/** Cuts a stream into pieces of at least BLOCK_BYTES. Cost: memory for one piece. */
 export async function* cutAnywhere(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   let pending: Uint8Array[] = []
   let size = 0

@@ -2,7 +2,7 @@
  * archive-files.ts: the files of archives in the bucket, as `<tenant>/.exports/<id>/<n>` and
  * `<tenant>/.imports/<id>/<n>`.
  *
- * No session key begins with a dot, so they cannot be mistaken for assets.
+ * No session key begins with a dot, so these files cannot be mistaken for assets.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -12,17 +12,17 @@ import { readBounded } from "../platform/read-bounded.ts"
 import { withTimeout } from "../platform/timeout.ts"
 import type { ArchiveFile } from "../settings/leaving-rpc.ts"
 
-/** File `n` of an export; 0 is its manifest. */
+/** Returns the key of file `n` of an export; file 0 is the manifest. */
 export function archiveKey(tenant: string, id: string, n: number): string {
   return `${tenant}/.exports/${id}/${n}`
 }
 
-/** File `n` of an import. */
+/** Returns the key of file `n` of an import. */
 export function stagedKey(tenant: string, id: string, n: number): string {
   return `${tenant}/.imports/${id}/${n}`
 }
 
-/** Longest upload of one file, in milliseconds: enough for the largest file at 1 Mbit/s. */
+/** Maximum duration of the upload of one file, in milliseconds: enough for the largest file at 1 Mbit/s. */
 const MAX_FILE_UPLOAD_MS = 3 * 60_000
 
 interface FileUpload {
@@ -32,10 +32,9 @@ interface FileUpload {
 }
 
 /**
- * Stores a file of an import if it is exactly the one in the manifest.
+ * Stores a file of an import if its bytes are exactly those that the manifest describes.
  *
- * Errors: `archive_refused` for any other bytes, which are not stored; `body_stalled`.
- * Cost: the memory of the file.
+ * Errors: `archive_refused` for any other bytes, which are not stored; `body_stalled`. Cost: memory for the file.
  */
 export async function receiveArchiveFile(
   env: MediaEnv,
@@ -60,7 +59,8 @@ export async function receiveArchiveFile(
 const MAX_KEYS_PER_REQUEST = 1_000
 
 /**
- * Deletes up to MAX_KEYS_PER_REQUEST objects whose keys begin with a prefix. `isDone`: none are left. Can be repeated.
+ * Deletes up to MAX_KEYS_PER_REQUEST objects whose keys begin with a prefix. `isDone`: whether none are left. Can be
+ * repeated.
  */
 export async function deletePrefix(bucket: R2Bucket, prefix: string): Promise<{ readonly isDone: boolean }> {
   const { objects, truncated } = await bucket.list({ prefix, limit: MAX_KEYS_PER_REQUEST })

@@ -1,6 +1,6 @@
 /**
- * archive-items.ts: the SQL rows that locate the content of an imported archive. With them, it can be read in any
- * order, and incomplete sessions are skipped.
+ * archive-items.ts: the SQL rows that locate the content of an imported archive. With these rows, the archive can be
+ * read in any order, and incomplete sessions are skipped.
  */
 
 import { parseJson } from "../../shared/json.ts"
@@ -30,7 +30,8 @@ export class ArchiveItems {
   }
 
   /**
-   * Adds the blocks of a file. A session replaces earlier rows of the same session. Repeating the call has no effect.
+   * Adds the blocks of a file. A session's blocks replace earlier rows of the same session. Repeating the call has no
+   * effect.
    */
   addFile(file: number, blocks: readonly Block[]): void {
     this.#sql.exec("DELETE FROM archive_item WHERE job = ? AND file = ?", this.#job, file)

@@ -2,8 +2,8 @@
  * archive-manifest.ts: the manifest of an archive: its contents, the hash of each file, and the seal.
  *
  * The key of the seal is derived from the deployment's secret and belongs to no tenant, so every tenant of the
- * deployment can import an archive of another. The seal covers all other fields and, through the hashes, every byte of
- * the files.
+ * deployment can import an archive of another tenant. The seal covers all other fields and, through the hashes, every
+ * byte of the files.
  */
 
 import { base64url } from "jose"
@@ -16,18 +16,20 @@ import { tenantIdSchema } from "../platform/tenant-id.ts"
 export const ARCHIVE_FORMAT = "cuecard-tenant"
 export const ARCHIVE_VERSION = 1
 
-/** Maximum number of files in an archive. Their list must fit in a request body. SPEC TX3. */
+/** Maximum number of files in an archive. The list of files must fit in a request body. SPEC TX3. */
 export const MAX_ARCHIVE_FILES = 4_000
 
 /** Size at which a file of an archive is closed, in bytes. A file is in memory while it is written. SPEC TX3. */
 export const ARCHIVE_FILE_BYTES = 8 * 1024 * 1024
 
-/** Largest file of an archive, in bytes. The last block can exceed the size at which a file is closed. SPEC TX3. */
+/**
+ * Maximum size of an archive's file, in bytes. The last block can exceed the size at which a file is closed. SPEC TX3.
+ */
 export const MAX_ARCHIVE_FILE_BYTES = 2 * ARCHIVE_FILE_BYTES
 
 /**
- * Stored bytes above which an export does not start, because they fit in no archive: 62.5 GiB. Most archives hold less,
- * because few files reach the largest size. SPEC TX3.
+ * Maximum number of stored bytes for which an export starts. More fits in no archive: 62.5 GiB. Most archives hold
+ * less, because few files reach the maximum size. SPEC TX3.
  */
 export const MAX_EXPORTED_BYTES = MAX_ARCHIVE_FILES * MAX_ARCHIVE_FILE_BYTES
 
@@ -67,7 +69,7 @@ export async function writeManifest(secret: string, content: ManifestContent): P
 
 /**
  * Reads a manifest. Errors: `archive_refused` with `shape`; with `version` if the version is not supported; with `seal`
- * if it was changed or written by another deployment.
+ * if the manifest was changed or was written by another deployment.
  */
 export async function readManifest(secret: string, text: string): Promise<Result<ManifestContent>> {
   const json = parseJson(text)

@@ -11,8 +11,9 @@ import { addTally, type LeavingHost } from "./leaving-host.ts"
 import { walkSessionGroup } from "./session-group.ts"
 
 /**
- * Part of an erasure's progress: the session that is being erased, with its tally. Its content is counted before the
- * erasure and added to the job's tally afterwards, so that a killed process counts nothing twice and misses nothing.
+ * Part of an erasure's progress: the session that is being erased, with its tally. The session's content is counted
+ * before the erasure and added to the job's tally afterwards, so that a killed process counts nothing twice and misses
+ * nothing.
  */
 export interface ErasureCount {
   readonly counted?: { readonly session: string; readonly tally: Tally } | undefined
@@ -20,8 +21,8 @@ export interface ErasureCount {
 
 /**
  * Erases up to `limit` sessions of a user, with the sessions of the agents that were asked in them. Returns the job's
- * tally and how many sessions were listed. Can be repeated, because a session is removed from the list last. The job's
- * progress is stored before each session.
+ * tally and the number of sessions that were listed. Can be repeated, because a session is removed from the list last.
+ * The job's progress is stored before each session.
  */
 export async function eraseSessions(
   { env, rows, now }: LeavingHost,
@@ -63,7 +64,7 @@ async function eraseGroup(env: Env, owner: SessionOwner, root: string): Promise<
   const { tenant } = owner
   const group: string[] = []
   for await (const { id } of walkSessionGroup(env, owner, root)) group.push(id)
-  // The user's session is erased last, because a retry finds the others through it.
+  // The user's session is erased last, because a retry finds the other sessions through it.
   for (const id of group.reverse()) {
     await deleteWholePrefix(mediaBucket(env, tenant), `${tenant}/${id}/`)
     await sessionStub(env, tenant, id).erase(owner, true)

@@ -18,8 +18,8 @@ import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 const SESSIONS_PER_SLICE = 25
 
 /**
- * How much longer a request that was admitted at the last moment can take, in milliseconds, for its body and then for
- * its work or the registration of its socket.
+ * How much longer a request that was admitted at the last moment can take, in milliseconds: first for its body, and
+ * then for its work or the registration of its socket.
  */
 export const REQUEST_MS = BODY_MS + 10_000
 
@@ -66,7 +66,7 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   return { isDone: true }
 }
 
-/** Shared sessions per request to the directory. */
+/** Number of shared sessions per request to the directory. */
 const SHARES_PER_PAGE = 100
 
 /** Removes the user from the sessions that others share with the user. Can be repeated. */

@@ -40,7 +40,7 @@ export function findArchiveLocation(
 }
 
 /**
- * Removes the rows of all exports and imports, each with an entry in the audit log. Part of the caller's transaction.
+ * Removes the rows of all exports and imports, and adds an entry to the audit log for each. Call this in a transaction.
  */
 export function removeTransferRows({ rows, content }: LeavingHost, actor: Actor): void {
   for (const kind of ["export", "import"] as const) {

@@ -4,7 +4,7 @@
  *
  * users ▶ directories ▶ sessions ▶ blocks ▶ files
  * Each file is written before its row. The position at which the export continues is stored when a slice ends. A slice
- * that was killed or failed runs again as a whole, after the files that it had written are removed.
+ * that was killed or failed runs again as a whole, after the files that it had written have been removed.
  */
 
 import { computeHash } from "../platform/crypto/sha256-hex.ts"
@@ -30,16 +30,16 @@ import { addTally, LastingError, type LeavingHost, type SliceResult } from "./le
 const SESSIONS_PER_SLICE = 100
 
 /**
- * Number of requests to other objects and to the bucket after which a slice ends, before the next file of a session.
- * The platform allows 1,000 per event, and a session can have MAX_SESSION_ASSETS files, each of which takes one
+ * After this many requests to other objects and to the bucket, a slice ends before the next file of a session. The
+ * platform allows 1,000 requests per event, and a session can have MAX_SESSION_ASSETS files, each of which takes one
  * request.
  */
 export const REQUESTS_PER_SLICE = 400
 
-/** Number of archive bytes after which a slice ends. It limits how much a failed slice writes again. */
+/** Number of archive bytes after which a slice ends. This limits how much is written again after a failed slice. */
 const BYTES_PER_SLICE = 256 * 1024 * 1024
 
-/** Assets per request to a session. */
+/** Number of assets per request to a session. */
 const ASSETS_PER_PAGE = 100
 
 /** A session whose assets are being exported. */
@@ -53,7 +53,7 @@ interface OpenSession {
 
 /** The progress within a user's session and the agents' sessions that belong to it. */
 interface SessionGroup {
-  /** The sessions that are known so far; the user's is the first. */
+  /** The sessions that are known so far; the user's session is the first. */
   readonly known: readonly string[]
   /** The number of these sessions that were exported completely. */
   readonly done: number
@@ -70,7 +70,7 @@ interface ExportProgress {
   readonly isUserDone?: boolean
   /** The group that follows `session`, if a slice ended within it. */
   readonly group?: SessionGroup
-  /** Number of archive files written before this position; absent in exports that an earlier version began. */
+  /** Number of archive files written before this position; absent in exports begun by an earlier version. */
   readonly parts?: number
 }
 
@@ -137,7 +137,7 @@ class ExportSlice {
     rows.removeFilesFrom(this.#job.id, from)
   }
 
-  /** Returns the user whose sessions come next; null if there is none. */
+  /** Returns the user whose sessions are exported next; null if there is none. */
   async #findUser(): Promise<string | null> {
     const { user, isUserDone } = this.#progress
     if (user !== undefined && isUserDone !== true) return user
@@ -183,7 +183,7 @@ class ExportSlice {
   }
 
   /**
-   * Exports a session, or its remainder, and adds the agents' sessions that were asked from it to `known`. Returns the
+   * Exports a session, or its remainder, and adds to `known` the agents' sessions that were asked from it. Returns the
    * position at which the slice ends, or null if the session is complete or erased.
    */
   async #exportSession(
@@ -206,8 +206,8 @@ class ExportSlice {
   }
 
   /**
-   * Begins the session's blocks. The assets follow the transcript, so that all assets that it mentions exist when they
-   * are listed.
+   * Begins the session's blocks. The assets follow the transcript, so that all assets that the transcript mentions
+   * exist when they are listed.
    */
   async #beginSession(owner: SessionOwner, stored: StoredSession, listed: DirectoryEntry | null): Promise<void> {
     this.#sessionsLeft -= 1
@@ -291,7 +291,7 @@ class ExportSlice {
     this.#nextFile = n + 1
   }
 
-  /** Throws, and leaves nothing behind, if the export was removed in the meantime. */
+  /** Stores a file. If the export was removed in the meantime, throws and leaves nothing behind. */
   async #put(n: number, content: Uint8Array | string): Promise<void> {
     const { env, rows } = this.#host
     const { bucket, folder } = findArchiveLocation(env, this.#job)

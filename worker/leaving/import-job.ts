@@ -22,16 +22,16 @@ import { restoreSession } from "./restore-session.ts"
 const SESSIONS_PER_SLICE = 50
 
 /**
- * Number of requests to other objects and to the bucket after which a slice ends, before the next file of a session, as
- * for an export, or before the next part of its transcript. Each file takes three requests, and one more for each
- * block. A part takes one for each block, at most 130.
+ * After this many requests to other objects and to the bucket, a slice ends before the next file of a session or the
+ * next part of its transcript. Each file takes three requests, and one more for each block. A part takes one request
+ * for each block, at most 130.
  */
 const REQUESTS_PER_SLICE = 400
 
-/** Users that are created in one transaction. */
+/** Maximum number of users that are created in one transaction. */
 const USERS_PER_SLICE = 500
 
-/** Saved prompts that are restored in one slice. Each of their users takes a request. */
+/** Maximum number of saved prompts that are restored in one slice. Each user with prompts takes a request. */
 const PROMPTS_PER_SLICE = 200
 
 /** Delay before the state of a transcript that is still being folded is read again, in milliseconds. */
@@ -50,7 +50,7 @@ export interface ImportProgress {
   readonly at: number
   /** Number of imported files of the session after `at`; absent if none were. */
   readonly assets?: number
-  /** Sessions that could not be imported. */
+  /** Number of sessions that could not be imported. */
   readonly skipped: number
   /** Number of files in the archive. */
   readonly parts: number
@@ -100,7 +100,10 @@ async function restoreConfig(host: LeavingHost, job: Job, progress: ImportProgre
   return continueFrom(host, job, { ...progress, step: "users", at: 0 })
 }
 
-/** Whether the tenant has no conversations. An import would otherwise mix two tenants, and could not be undone. */
+/**
+ * Whether the tenant has no conversations. An import into a tenant with conversations would mix two tenants, and could
+ * not be undone.
+ */
 export async function hasNoSessions({ env, content }: LeavingHost, tenant: string): Promise<boolean> {
   const users = content.listUsers(null, MAX_USERS_BEFORE_IMPORT + 1)
   if (users.length > MAX_USERS_BEFORE_IMPORT) return false
@@ -125,7 +128,7 @@ function restoreUsers(host: LeavingHost, job: Job, progress: ImportProgress): Sl
   return continueFrom(host, { ...job, tally }, { ...progress, at: last.n })
 }
 
-/** One request for each user. Repeating it has no effect. */
+/** Restores saved prompts with one request per user. Repeating a request has no effect. */
 async function restorePrompts(host: LeavingHost, job: Job, progress: ImportProgress): Promise<SliceResult> {
   const items = new ArchiveItems(host.storage.sql, job.id).listAfter("prompt", progress.at, PROMPTS_PER_SLICE)
   const last = items.at(-1)

@@ -112,7 +112,7 @@ export class JobRows {
     return this.#sql.exec<JobRow>(query, kind, limit).toArray().map(toJob)
   }
 
-  /** Returns jobs whose next slice is due, or that have expired, at this time. A running job does not expire. */
+  /** Returns jobs whose next slice is due at `now`, or that have expired by then. A running job does not expire. */
   listDue(now: number): Job[] {
     const query = "SELECT * FROM job WHERE CASE state WHEN 'running' THEN due ELSE expires END <= ?1 ORDER BY due, id"
     return this.#sql.exec<JobRow>(query, now).toArray().map(toJob)

@@ -26,30 +26,30 @@ const SLICES: Readonly<Record<JobKind, RunSlice>> = {
 }
 
 /**
- * Time without progress after which an export or import fails, in milliseconds. It is longer than any usual outage,
+ * Time without progress after which an export or import fails, in milliseconds. This is longer than any usual outage,
  * because a half-finished import cannot be undone. An erasure is retried until it succeeds.
  */
 const MAX_STALL_MS = TRANSFER_KEPT_MS
 
-/** The same for a scheduled backup. It is shorter, because the next backup replaces a failed one. */
+/** The same time for a scheduled backup. It is shorter, because the next backup replaces a failed one. */
 const MAX_BACKUP_STALL_MS = 24 * 60 * 60_000
 
-/** Delay before the first retry, in milliseconds, and its maximum. It doubles with each retry. */
+/** Delay before the first retry, and maximum delay, in milliseconds. The delay doubles with each retry. */
 const RETRY_MS = 1_000
 const MAX_RETRY_MS = 30 * 60_000
 
 /** Runs one slice of each due job. */
 export async function runDueJobs(host: LeavingHost): Promise<void> {
   for (const job of host.rows.listDue(host.now())) {
-    // An earlier job of this loop may have removed it: erasing a user removes exports, and erasing the tenant removes
-    // everything.
+    // An earlier job of this loop may have removed this job: erasing a user removes exports, and erasing the tenant
+    // removes everything.
     if (host.rows.find(job.id) === null) continue
     if (job.state === "running") await runSlice(host, job)
     else await expireJob(host, job)
   }
 }
 
-/** Removes an expired job and its files. If the files cannot be deleted now, the next alarm tries again. */
+/** Removes an expired job and its files. If the files cannot be deleted now, the next alarm retries. */
 async function expireJob(host: LeavingHost, job: Job): Promise<void> {
   if (!(await tryDeleteFiles(host, job))) return host.rows.setExpiry(job.id, host.now() + MAX_RETRY_MS)
   host.storage.transactionSync(() => {
@@ -97,7 +97,7 @@ async function handleFailure(host: LeavingHost, job: Job, error: unknown): Promi
   // `updated` is the time of the last progress.
   const updated = rows.find(id)?.updated ?? job.updated
   const hasEnded = isTransfer && (isLasting || now() >= updated + stallMs)
-  // Nobody can use the files any more, so they are deleted. If that fails, the job has not ended.
+  // Nobody can use the files any more, so they are deleted. If that fails, the job does not end yet.
   if (!hasEnded || !(await tryDeleteFiles(host, job)))
     return rows.postpone(id, now() + Math.min(RETRY_MS * 2 ** tries, MAX_RETRY_MS))
   const fault = isLasting ? error.fault : ({ reason: "internal" } as const)

@@ -1,4 +1,4 @@
-/** job-views.ts: jobs as clients see them. Pure. */
+/** job-views.ts: converts jobs to the form that clients receive. Pure. */
 
 import type { Receipt } from "../../shared/protocol/http-body.ts"
 import type { ExportView, ImportView } from "../settings/leaving-rpc.ts"
@@ -8,7 +8,7 @@ import type { Job } from "./job-rows.ts"
 /** How far back the platform can restore an object's storage, in milliseconds. */
 export const RECOVERY_MS = 30 * 24 * 60 * 60_000
 
-/** `parts`: number of files written so far. */
+/** Converts an export. `parts`: number of files written so far. */
 export function jobToExport({ id, state, created, updated, expires, tally, fault }: Job, parts: number): ExportView {
   const shown = state === "uploading" ? "running" : state
   return { id, state: shown, created, updated, expires: expires ?? 0, tally, fault, parts }

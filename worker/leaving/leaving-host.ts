@@ -16,7 +16,7 @@ import type { ArchivedWebhookTool } from "../settings/webhooks/webhook-tool.ts"
 import type { Job, JobRows } from "./job-rows.ts"
 import type { Tally } from "../../shared/protocol/http-body.ts"
 
-/** The tenant's own configuration. A null agent is a default one that was removed. */
+/** The tenant's own configuration. A null agent is a default agent that the tenant has removed. */
 export interface TenantConfig {
   readonly agents: readonly (readonly [name: string, agent: Agent | null])[]
   readonly settings: TenantSettings | null
@@ -41,7 +41,7 @@ export interface TenantContent {
   findUser(id: string): TenantUser | null
   /** Whether the user is the only active owner. */
   isLastOwner(user: TenantUser): boolean
-  /** Adds a user of an imported tenant, unless the id exists. */
+  /** Adds a user of an imported tenant, unless the id already exists. */
   restoreUser(user: TenantUser): void
   /** Returns the number of bytes that all users store: files, and the databases of conversations. */
   countStoredBytes(): number
@@ -51,7 +51,8 @@ export interface TenantContent {
   readConfig(): TenantConfig
   writeConfig(config: TenantConfig): void
   /**
-   * Releases the tenant's claims in the deployment's registry, so that other tenants can make them. Can be repeated.
+   * Releases the tenant's claims in the deployment's registry, so that other tenants can make the same claims. Can be
+   * repeated.
    */
   releaseClaims(): Promise<void>
   /** Deletes all rows of the tenant object except its standing. */
@@ -90,12 +91,12 @@ export class LastingError extends Error {
 
 export type RunSlice = (host: LeavingHost, job: Job) => Promise<SliceResult>
 
-export function addTally(one: Tally, other: Partial<Tally>): Tally {
+export function addTally(tally: Tally, other: Partial<Tally>): Tally {
   return {
-    users: one.users + (other.users ?? 0),
-    sessions: one.sessions + (other.sessions ?? 0),
-    agent_sessions: one.agent_sessions + (other.agent_sessions ?? 0),
-    files: one.files + (other.files ?? 0),
-    bytes: one.bytes + (other.bytes ?? 0),
+    users: tally.users + (other.users ?? 0),
+    sessions: tally.sessions + (other.sessions ?? 0),
+    agent_sessions: tally.agent_sessions + (other.agent_sessions ?? 0),
+    files: tally.files + (other.files ?? 0),
+    bytes: tally.bytes + (other.bytes ?? 0),
   }
 }

@@ -2,8 +2,8 @@
  * restore-session.ts: creates one session of an imported archive: its row, its assets, its transcript and its entry in
  * the list.
  *
- * Every step can be repeated. The transcript is imported like an uploaded file. The exported tenant sealed it, so its
- * cards are shown as before.
+ * Every step can be repeated. The transcript is imported like an uploaded file. It has the seal of the exported tenant,
+ * so its cards are shown as before.
  */
 
 import { assetObjectKey, assetToPutOptions } from "../asset/bucket.ts"
@@ -31,11 +31,11 @@ export interface SessionSource {
   /** The number of the session's assets that earlier slices restored. */
   readonly assets: number
   /**
-   * Number of requests to other objects and to the bucket that the slice may still make. One asset, or one part of a
-   * transcript, can exceed it: each piece of it takes a request.
+   * Number of requests to other objects and to the bucket that the slice may still make. One asset or one part of a
+   * transcript can exceed this number, because each of its pieces takes a request.
    */
   readonly budget: { requests: number }
-  /** For tests: the largest part of a transcript, in bytes. Default: MAX_IMPORT_BYTES. */
+  /** Maximum size of a part of a transcript, in bytes; MAX_IMPORT_BYTES by default. Only tests set this. */
   readonly partBytes?: number
 }
 
@@ -75,7 +75,10 @@ function refuseSession({ job }: SessionSource, { session }: Header<"session">, r
   return { state: "refused" }
 }
 
-/** Restores assets until the budget is used up. `assets`: how many were restored. `files`: the tally of all of them. */
+/**
+ * Restores assets until the budget is used up. `assets`: how many have been restored so far. `files`: the tally of all
+ * assets of the session.
+ */
 async function restoreAssets(
   source: SessionSource,
   owner: SessionOwner,
@@ -89,7 +92,7 @@ async function restoreAssets(
     if (known === undefined) itemsById.set(entry.asset.id, { entry, items: [item] })
     else known.items.push(item)
   }
-  // In the order of the archive, so the order is the same in every slice.
+  // The assets are in the order of the archive, so the order is the same in every slice.
   const all = [...itemsById.values()]
   let { assets } = source
   for (const { entry, items } of all.slice(assets)) {
@@ -174,7 +177,7 @@ function splitTranscript(items: readonly ArchiveItem[], maxBytes: number): Archi
   return parts
 }
 
-/** Writes the bytes of the items to a stream. Cost: the memory of one block. */
+/** Writes the bytes of the items to a stream. Cost: memory for one block. */
 async function writeItems(
   { env, tenant, job, items, budget }: SessionSource,
   writable: WritableStream<Uint8Array>,

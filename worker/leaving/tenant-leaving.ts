@@ -26,7 +26,10 @@ export const GRACE_MS = 7 * DAY_MS
 /** Maximum number of missing files that are listed for an import. */
 const MAX_LISTED_MISSING = 100
 
-/** While a user is being erased, no archive that contains the user may be written or read. */
+/**
+ * Jobs during which no transfer may start. While a user is being erased, no archive that contains the user may be
+ * written or read.
+ */
 const EXCLUDES_TRANSFER = ["export", "import", "erase_user"] as const
 
 /** Returns the grace period. Only tests shorten it. */
@@ -35,7 +38,7 @@ function readGraceMs({ TENANT_GRACE_MS }: Env): number {
   return ms > 0 && ms < GRACE_MS ? ms : GRACE_MS
 }
 
-/** The fault of an export or backup of a tenant that stores more than an archive holds. */
+/** The fault of an export or backup if the tenant stores more than fits in an archive. */
 const TOO_LARGE = { reason: "export_too_large", max: MAX_ARCHIVE_FILES } as const
 
 export class TenantLeaving {
@@ -111,7 +114,7 @@ export class TenantLeaving {
     if (this.#isErased() || findBackupBucket(env, tenant) === null) return "none"
     const [last] = rows.list("backup", 1)
     if (last?.state === "running") return "busy"
-    // After a failed backup, the next one is due at once.
+    // After a failed backup, the next backup is due at once.
     if (last?.state === "done" && now() < last.created + dueMs) return "recent"
     if (rows.findRunning(EXCLUDES_TRANSFER) !== null) return "busy"
     if (content.countStoredBytes() > MAX_EXPORTED_BYTES) return this.#addLargeBackup(tenant, last, dueMs)
@@ -120,7 +123,7 @@ export class TenantLeaving {
   }
 
   /**
-   * Adds a failed backup with the reason, for the owners, unless the newest backup is recent and failed for the same
+   * Adds a failed backup that shows the owners the reason, unless the newest backup is recent and failed for the same
    * reason.
    */
   #addLargeBackup(tenant: string, last: Job | undefined, dueMs: number): BackupStart {
@@ -210,12 +213,12 @@ export class TenantLeaving {
       content.record(actor, "user.erasure_started", user)
       removeTransferRows(this.#host, actor)
       // A running backup is abandoned, and the next one is made without the user. Complete backups stay until they
-      // expire, before the receipt's date.
+      // expire, which is before the date in the receipt.
       const backup = rows.findRunning(["backup"])
       if (backup !== null) rows.remove(backup.id)
       return this.#addJob("erase_user", { tenant, target: user, due: now() })
     })
-    // The job repeats this call. Here it takes effect before the response.
+    // The job repeats this call. Making it here lets it take effect before the response.
     await Promise.resolve(directoryStub(env, { tenant, user }).beginErasure()).catch(() => {})
     return succeed(jobToReceipt(rows.find(id) as Job))
   }

@@ -2,7 +2,7 @@
  * failed-sign-ins.ts: refuses sign-ins to a tenant from an IP address that has failed too often.
  *
  * Only failures are counted, so an address from which every sign-in succeeds is never refused. The isolate remembers a
- * refusal. Another isolate detects it on the next failure from that address.
+ * refusal. Another isolate learns of the refusal on the next failure from that address.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"

@@ -1,8 +1,8 @@
 /**
  * frame-rates.ts: limits the frames that a socket may send, and the changes that its user may make with them.
  *
- * A frame must be handled at once and in order, so nothing is awaited, and the binding counts a frame after it was
- * admitted. If the frame exceeded the limit, later frames are refused for RATE_PERIOD_SECONDS.
+ * A frame must be handled at once and in order, so nothing is awaited, and the binding counts a frame only after the
+ * frame has been admitted. If the frame exceeded the limit, later frames are refused for RATE_PERIOD_SECONDS.
  */
 
 import type { Fault } from "../../shared/fault.ts"
@@ -32,7 +32,7 @@ export class FrameRates {
     this.#now = now
   }
 
-  /** Counts a frame, which is not parsed yet. Returns the fault if it is refused. */
+  /** Counts a frame that has not been parsed yet. Returns a fault if the frame is refused. */
   countFrame(socket: WebSocket): Fault | null {
     const now = this.#now()
     const known = this.#countBySocket.get(socket)
@@ -43,7 +43,7 @@ export class FrameRates {
     return count.frames > MAX_SOCKET_FRAMES ? createRateFault("socket", "user") : null
   }
 
-  /** Counts a change that a user makes. Returns the fault if it is refused. */
+  /** Counts a change that a user makes. Returns a fault if the change is refused. */
   countChange(claims: SessionOwner): Fault | null {
     const now = this.#now()
     const until = this.#refusedUntil.get(claims.user) ?? 0

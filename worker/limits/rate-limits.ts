@@ -14,7 +14,8 @@ import { userKey } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
 
 /**
- * Time in which a binding must respond, in milliseconds. Otherwise it counts as failed. A working one needs no network.
+ * Time in which a binding must respond, in milliseconds. Otherwise, it counts as failed. A working binding needs no
+ * network.
  */
 const BINDING_MS = 1_000
 
@@ -26,7 +27,7 @@ const BINDINGS = {
 
 /**
  * Counts a user's request, and admits or refuses it. A request that exceeds the user's limit does not count for the
- * tenant, or one user could block all others. Errors: `rate_limited`. Never throws.
+ * tenant, because one user could otherwise block all others. Errors: `rate_limited`. Never throws.
  */
 export async function checkRate(env: RateBindings, rateClass: RateClass, who: SessionOwner): Promise<Result<null>> {
   const { user, tenant } = BINDINGS[rateClass]

@@ -17,7 +17,7 @@ export class RemoteFetches {
     this.#sql = sql
   }
 
-  /** Counts a fetch. Errors: `remote_limited`. Cost: one row, unless it is refused. */
+  /** Counts a fetch. Errors: `remote_limited`. Cost: one row, unless the fetch is refused. */
   count(now: number, max = MAX_REMOTE_FETCHES): Result<null> {
     const query = "SELECT since, fetches FROM remote_fetches"
     const [known] = this.#sql.exec<{ since: number; fetches: number }>(query).toArray()

@@ -1,7 +1,7 @@
 /**
  * stock-rows.ts: the SQL row in which a user's directory counts the user's sessions.
  *
- * It is written together with the rows that it counts, so it stays exact even if the process is killed.
+ * The row is written together with the rows that it counts, so it stays exact even if the process is killed.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"

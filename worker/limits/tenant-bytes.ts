@@ -21,8 +21,8 @@ export class TenantBytes {
   }
 
   /**
-   * Applies a report from a user's directory, unless a newer one was applied. Returns the number of the newest applied
-   * report. Errors: `tenant_storage_full`, unless the report is required.
+   * Applies a report from a user's directory, unless a newer one was already applied. Returns the number of the newest
+   * applied report. Errors: `tenant_storage_full`, unless the report is required.
    */
   apply(user: string, bytes: number, n: number, isRequired: boolean, max = MAX_TENANT_STORED_BYTES): Result<number> {
     const known = this.#find(user)

@@ -25,7 +25,7 @@ export const USER_BYTES_TABLES = `
 
 export interface UserBytesDeps {
   readonly sql: SqlStorage
-  /** Reports the user's sum to the tenant. Errors: `tenant_storage_full`, unless it is required. */
+  /** Reports the user's sum to the tenant. Errors: `tenant_storage_full`, unless the report is required. */
   readonly tellTenant: (bytes: number, n: number, isRequired: boolean) => Promise<Result<number>>
   /** Whether the user's budgets allow this sum. */
   readonly checkBudget: (bytes: number) => Result<null>
@@ -64,7 +64,7 @@ export class UserBytes {
   }
 
   /**
-   * Applies a report, unless it is older than one that was applied. Growth that exceeds a limit is refused, unless it
+   * Applies a report, unless a newer one was already applied. Growth that exceeds a limit is refused, unless the report
    * is required. Returns the number of the newest applied report.
    *
    * Errors: `storage_full`, `tenant_storage_full`, budget errors.

@@ -1,6 +1,6 @@
 /**
  * library.ts: the search index, the folders, the saved prompts and the organised sessions of a user's directory, and
- * the work of its alarm for them. Loaded on demand.
+ * the work that the directory's alarm does for them. Loaded on demand.
  */
 
 import { faultToWire, fail, type Result, succeed } from "../../shared/fault.ts"
@@ -18,12 +18,12 @@ import { PromptRows } from "./prompt-rows.ts"
 import { SessionChanges } from "./session-changes.ts"
 
 /**
- * Maximum number of sessions that an alarm erases, and of calls with which it fetches texts. The next alarm continues.
+ * Maximum number of sessions that an alarm erases, and of calls with which it fetches text. The next alarm continues.
  */
 const ERASED_PER_ALARM = 20
 const FETCHES_PER_ALARM = 4
 
-/** How often the erasure of a hidden session is repeated, in milliseconds. */
+/** Time after which the erasure of a hidden session is repeated, in milliseconds. */
 const ERASE_RETRY_MS = 10_000
 
 /** The directory that contains the library. */
@@ -50,14 +50,14 @@ export class Library {
     this.#fetches = new TextFetches(host.sql)
   }
 
-  /** Errors: `field_invalid` if the query has no word, or too many. */
+  /** Searches the index. Errors: `field_invalid` if the query has no words, or too many. */
   search(query: SearchQuery): Result<FoundHits> {
     const found = this.index.find(query)
     if (found?.pending === true) this.#host.scheduleAlarm()
     return found === null ? fail({ reason: "field_invalid", field: "q" }) : succeed(found)
   }
 
-  /** Changes sessions, each on its own. A failure affects only its own session. */
+  /** Changes each session separately. A failure affects only that session. */
   async changeAll(ids: readonly string[], action: BulkAction): Promise<BulkResult[]> {
     return await Promise.all(
       ids.map(async (id): Promise<BulkResult> => {
@@ -92,22 +92,22 @@ export class Library {
   }
 
   /**
-   * Lists a hidden session again. The session is opened first: if that fails, it is still hidden and can be restored
-   * later. Errors: `session_unknown`, `internal`.
+   * Returns a hidden session to the list. The session is reopened first. If that fails, the session is still hidden and
+   * can be restored later. Errors: `session_unknown`, `internal`.
    */
   async #restore(id: string): Promise<Result<null>> {
     const key = this.#changes.findKey(id)
     if (key === null) return fail({ reason: "session_unknown" })
     if (!(await this.#closeSession(key, false))) return fail({ reason: "internal" })
     const restored = this.#changes.restore(id, Date.now())
-    // Its texts may not have been fetched yet.
+    // The session's text may not have been fetched yet.
     if (restored.ok) this.#host.scheduleAlarm()
     return restored
   }
 
   /**
-   * Makes a session refuse changes while it is hidden, or accept them again. Returns whether that succeeded. If
-   * it fails, a hidden session still accepts messages, which are erased with it.
+   * Makes a session refuse changes while it is hidden, or accept them again. Returns whether that succeeded. If it did
+   * not succeed, a hidden session still accepts messages, which are erased with the session.
    */
   async #closeSession(key: string, isHidden: boolean): Promise<boolean> {
     const { env, tenant, user } = this.#host
@@ -120,17 +120,17 @@ export class Library {
     }
   }
 
-  /** Errors: `folders_full`. */
+  /** Adds a folder. Errors: `folders_full`. */
   addFolder(id: string, name: string): Result<SessionFolder> {
     return this.folders.add({ id, name, created: Date.now() })
   }
 
-  /** Erases hidden sessions that are due, and fetches missing texts. Never rejects. */
+  /** Erases hidden sessions that are due, and fetches missing text. Never rejects. */
   async handleAlarm(): Promise<void> {
     const now = Date.now()
     for (const id of this.#changes.beginErasures(now, now + ERASE_RETRY_MS, ERASED_PER_ALARM)) await this.#erase(id)
     for (let fetches = 0; fetches < FETCHES_PER_ALARM; fetches++) {
-      // The user may have been erased meanwhile.
+      // The user may have been erased in the meantime.
       const id = this.#host.tables.exist() ? this.#fetches.findNext(Date.now()) : null
       if (id === null) return
       await this.#fetchTexts(id)
@@ -149,8 +149,8 @@ export class Library {
   }
 
   /**
-   * Fetches entries of a session that follow its newest one. They are ignored if the session has sent newer ones
-   * meanwhile, and fetched again if entries are still missing then.
+   * Fetches the entries of a session that follow its newest indexed entry. They are ignored if the session has sent
+   * newer entries in the meantime, and fetched again if entries are still missing after that.
    */
   async #fetchTexts(id: string): Promise<void> {
     const { env, tenant, user, tables } = this.#host
@@ -162,10 +162,10 @@ export class Library {
         log("texts_not_fetched", { id, error: describeError(error) })
         return null
       })
-    // The user may have been erased meanwhile.
+    // The user may have been erased in the meantime.
     if (!tables.exist() || fetching.isOvertaken) return
     if (read === null) return this.#fetches.recordFailure(id, Date.now())
-    // A session that no longer exists has no texts.
+    // A session that no longer exists has no text.
     if (!read.ok) return this.#endFetch(id)
     const isIncomplete = this.index.apply(id, read.value)
     if (!isIncomplete) this.#fetches.forget(id)

@@ -15,7 +15,7 @@ export class PromptRows {
     this.#sql = sql
   }
 
-  /** Lists all prompts, by name. At most MAX_PROMPTS rows. */
+  /** Lists all prompts, by name. Cost: at most MAX_PROMPTS rows. */
   list(): SavedPrompt[] {
     return this.#sql.exec<PromptRow>("SELECT id, name, text, changed FROM prompts ORDER BY name, id").toArray()
   }

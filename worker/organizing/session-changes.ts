@@ -51,8 +51,8 @@ export class SessionChanges {
   }
 
   /**
-   * Hides a session, which is erased at the given time. If it is already hidden, its time stays the same. Errors:
-   * `session_unknown`.
+   * Hides a session, which is erased at the given time. If it is already hidden, the time of its erasure stays the
+   * same. Errors: `session_unknown`.
    */
   hide(publicId: string, erasesAt: number): Result<HiddenSession> {
     const found = this.#find(publicId, SHELVES.hiddenArchive)
@@ -69,7 +69,8 @@ export class SessionChanges {
   }
 
   /**
-   * Lists a hidden session again. Repeating the call has no effect. Errors: `session_unknown` if it is being erased.
+   * Returns a hidden session to the list. Repeating the call has no effect. Errors: `session_unknown` if it is being
+   * erased.
    */
   restore(publicId: string, now: number): Result<null> {
     const found = this.#find(publicId, SHELVES.hiddenArchive)

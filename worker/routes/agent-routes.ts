@@ -60,7 +60,7 @@ agentRoutes.delete("/:name", async (context) => {
   return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
 })
 
-/** Checks the URL of the service that answers. Only agents that a webhook answers have one. */
+/** Checks the URL of the service that answers for an agent. Only agents that are answered by a webhook have one. */
 function checkAgentUrl({ answered_by, url }: AgentInput, env: Env): Result<{ readonly url?: string }> {
   const isWebhook = answered_by === "webhook"
   if (!isWebhook && url === undefined) return succeed({})

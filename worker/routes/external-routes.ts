@@ -12,7 +12,7 @@ import { requireTokenSession } from "./access/require-session.ts"
 import type { IngestResult } from "../platform/rpc/session-types.ts"
 import { createHono } from "./hono-app.ts"
 
-/** Identifies the answer, unless the records do. */
+/** Identifies the answer if the records don't. */
 const answerRefSchema = v.object({ responseId: v.optional(idSchema), turnId: v.optional(idSchema) })
 
 const messageSchema = v.object({ text: v.string(), ...answerRefSchema.entries })
@@ -44,7 +44,9 @@ externalRoutes.post("/:id/messages", requireStorage, async (context) => {
   return accepted.ok ? context.json(accepted.value) : faultToResponse(accepted.fault)
 })
 
-/** Even a rejected request gets the state of its answer, so that the producer knows where to resume. */
+/**
+ * Even the response to a rejected request contains the state of the answer, so that the producer knows where to resume.
+ */
 function ingestResultToResponse({ fault, state, ...counts }: IngestResult): Response {
   const body = { ...state, ...counts }
   if (fault === null) return Response.json(body)

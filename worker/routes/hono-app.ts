@@ -1,8 +1,8 @@
 /**
- * hono-app.ts: creates Hono apps with one router.
+ * hono-app.ts: creates Hono apps with a single router.
  *
- * Hono's own class bundles three routers, and chooses one of them on the first request. They match the same paths. This
- * router compiles nothing, so the first request of an isolate waits less.
+ * Hono's own class bundles three routers, and chooses one of them on the first request. All of them match the same
+ * paths. The router used here compiles nothing, so the first request of an isolate waits less.
  */
 
 import type { Env } from "hono"

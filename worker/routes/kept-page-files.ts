@@ -18,7 +18,7 @@ const FILE_PATH = /^\/assets\/([\w.-]{1,100}-[\w-]{8}\.(js|css))$/
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = { js: "text/javascript", css: "text/css" }
 
-/** The headers of public/_headers, which the platform doesn't add to responses of the Worker. */
+/** The headers of public/_headers, which the platform doesn't add to the Worker's responses. */
 const HEADERS = {
   "cache-control": "public, max-age=31536000, immutable",
   "x-content-type-options": "nosniff",
@@ -31,8 +31,8 @@ const HEADERS = {
 }
 
 /**
- * How long an isolate remembers that a file is missing, in milliseconds, and for how many files. A deploy stores the
- * files of a version before any page requests them, so a short time suffices.
+ * How long an isolate remembers that a file is missing, in milliseconds, and how many missing files it remembers. A
+ * deploy stores the files of a version before any page requests them, so a short time suffices.
  */
 const MISSING_MS = 60_000
 const MAX_MISSING_FILES = 2_000
@@ -45,10 +45,10 @@ const refusedAddresses = new FreshCache<true>(RATE_PERIOD_SECONDS * 1000, MAX_RE
 
 /**
  * Returns the page's file at this path; null if no stored version has it. Errors: `rate_limited`, as a response, for an
- * IP address that has requested too many missing files. Files that exist do not count.
+ * IP address that has requested too many missing files. Requests for existing files don't count.
  *
- * `address` is the client's (routes/access/client-address.ts); null if the platform provides none.
- * Cost: one read of the bucket, or none if the file is known to be missing.
+ * `address` is the client's IP address as `groupAddress` returns it; null if the platform provides none. Cost: one read
+ * from the bucket, or none if the file is known to be missing.
  */
 export async function readKeptFile(
   { MEDIA, RATE_READ }: Pick<Env, "MEDIA" | "RATE_READ">,

@@ -1,5 +1,6 @@
 /**
- * page-routes.ts: serves the files of the page, and 404 for every path that is neither a file nor an API route.
+ * page-routes.ts: serves the files of the page, and responds with 404 to every path that is neither a file nor an API
+ * route.
  *
  * HTML passes through here, because its content security policy depends on the tenant's settings. The platform serves
  * the hashed files before the Worker runs (wrangler.toml, `run_worker_first`), with the headers of public/_headers.
@@ -58,8 +59,8 @@ async function findKeptFile(context: Context<AppEnv>): Promise<Response | null> 
 }
 
 /**
- * Responds with a short page if a browser opens the URL, and with JSON otherwise. Not cached, because the next version
- * may have the file.
+ * Responds with a short page if a browser opens the URL, and with JSON otherwise. The response isn't cached, because
+ * the next version may have the file.
  */
 function respondNotFound(context: Context<AppEnv>): Response {
   const refusal = faultToResponse({ reason: "route_unknown" })
@@ -92,7 +93,7 @@ function removeConditions(request: Request): Request {
 /** The chat page, the only one with a service worker. */
 const CHAT_PAGE = /^\/(?:index(?:\.html)?)?$/
 
-/** The page that shows the widget in a frame of another site (SPEC WG4). */
+/** The page that shows the widget in a frame on another site (SPEC WG4). */
 const EMBED_PAGE = /^\/embed(?:\.html)?$/
 
 async function addPolicy(
@@ -109,15 +110,15 @@ async function addPolicy(
   const hasWorker = CHAT_PAGE.test(url.pathname) && usesServiceWorker(env)
   const policies = createPageHeaders(origins, settings, { parents, hasWorker })
   for (const [name, value] of Object.entries(policies)) headers.set(name, value)
-  // A parent that isolates itself from other sites could not frame the page otherwise.
+  // Without this header, a parent that is cross-origin isolated could not frame the page.
   if (isEmbedded) headers.set("cross-origin-resource-policy", "cross-origin")
   headers.delete("etag")
   const page = new Response(file.body, { status: file.status, headers })
   const theme = settings.theme === undefined ? null : themeToHeadJson(settings.theme)
   return fillHead(page, [
-    // public/theme.js reads it before the first paint. SPEC TH4.
+    // public/theme.js reads this value before the first paint. SPEC TH4.
     ["cuecard-theme", theme],
-    // client/app/register-service-worker.ts reads it. SPEC SW7.
+    // client/app/register-service-worker.ts reads this value. SPEC SW7.
     ["cuecard-service-worker", hasWorker ? "on" : null],
   ])
 }
@@ -140,8 +141,8 @@ const MAX_CACHED_TENANTS = 1_000
 const settingsCache = new FreshCache<PageSettings>(SETTINGS_FRESH_MS, MAX_CACHED_TENANTS)
 
 /**
- * Loads the settings for a page. Without a tenant, or if its object fails, the page gets the deployment's settings,
- * because it must load in any case.
+ * Loads the settings for a page. Without a tenant, or if the tenant's object fails, the page gets the deployment's
+ * settings, because a page must load in any case.
  */
 async function loadSettings(env: Env, tenant: string | null): Promise<PageSettings> {
   if (tenant === null) return readDeploymentSettings(env)

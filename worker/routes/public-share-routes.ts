@@ -1,5 +1,5 @@
 /**
- * public-share-routes.ts: serves shared copies to anyone with the link: the page, the messages, and signed links of
+ * public-share-routes.ts: serves shared copies to anyone with the link: the page, the messages, and signed links to
  * their files. Loaded on demand.
  *
  * A copy never changes, but it can be deleted at any time, so browsers must revalidate it.
@@ -51,7 +51,7 @@ async function servePage(context: Context<AppEnv>, opened: OpenedShare, n: numbe
   const page = await mediaBucket(context.env, tenant).get(copyPageKey(tenant, id, n))
   if (page === null) return faultToResponse({ reason: "share_unknown" })
   const head = JSON.stringify({ title, created, author, next: n < pages ? n + 1 : null })
-  // The page is sent without being parsed again.
+  // The page of messages is already JSON text, so it is not parsed again.
   const body = `${head.slice(0, -1)},"messages":${await page.text()}}`
   return new Response(body, { headers: { ...headers, "content-type": "application/json" } })
 }
@@ -74,7 +74,8 @@ publicShareRoutes.post("/v1/shares/:share/media/sign", async (context) => {
       const own = parseOwnUrl(url)
       const card = parseCardViewUrl(url)
       if (card !== null) return { url, href: publicCardPath(tenant, card) }
-      // Media from other hosts is not fetched for readers without a token, or anybody could use the server as a proxy.
+      // Media from other hosts is not fetched for readers without a token. Otherwise, anybody could use the server as a
+      // proxy.
       return { url, href: own === null ? null : await signOwnUrl(own, kinds, env.CANVAS_ORIGIN ?? "", sign) }
     }),
   )

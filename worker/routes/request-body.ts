@@ -23,7 +23,7 @@ export type AppEnv = {
     claims: Claims
     session: DurableObjectStub<SessionRpc>
     sessionKey: string
-    /** The location for objects that this request creates; undefined: unknown. */
+    /** The location for objects that this request creates; undefined if unknown. */
     locationHint: DurableObjectLocationHint | undefined
     /** Set by `checkOrigin`: the origin of another site, which must be one of the tenant's embed_hosts. */
     widgetOrigin?: string
@@ -33,14 +33,14 @@ export type AppEnv = {
 type AppContext = Context<AppEnv>
 
 /**
- * Matches `application/json` and types that are based on it. Others are refused, because any site can send a form or
- * text/plain without a preflight request.
+ * Matches `application/json` and types that are based on it. Other types are refused, because any site can send a form
+ * or text/plain without a preflight request.
  */
 export const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
 /**
- * Reads a JSON body of a known shape. An empty body counts as `{}` and needs no type. The bytes are counted as they
- * arrive, because Content-Length may be wrong or absent.
+ * Reads a JSON body and checks it against a schema. An empty body counts as `{}` and needs no type. The bytes are
+ * counted as they arrive, because Content-Length may be wrong or absent.
  *
  * Errors: `body_type_refused`, `body_too_large`, `body_stalled`, `body_malformed`, `field_invalid` with the field.
  */
@@ -66,7 +66,7 @@ export async function readBodyText(context: AppContext): Promise<Result<string>>
   return text === null ? fail({ reason: "body_malformed" }) : succeed(text)
 }
 
-/** Reads a body within its limits of size and time. Errors: `body_too_large`, `body_stalled`. */
+/** Reads a body within its size and time limits. Errors: `body_too_large`, `body_stalled`. */
 export async function readBytes({ env, req }: AppContext, max: number): Promise<Result<Uint8Array>> {
   const abort = new AbortController()
   const timer = setTimeout(() => abort.abort(), readTimeLimits(env).bodyMs)
@@ -86,7 +86,10 @@ export function readQuery<T>(context: AppContext, schema: v.GenericSchema<unknow
   return parseFields(schema, context.req.query(), "query")
 }
 
-/** Parses an object. Errors: `field_invalid` with the path of the first bad field, or `rootName` if it has no path. */
+/**
+ * Parses an object. Errors: `field_invalid` with the path of the first bad field, or with `rootName` if the value
+ * itself is bad.
+ */
 export function parseFields<T>(schema: v.GenericSchema<unknown, T>, value: unknown, rootName: string): Result<T> {
   const parsed = v.safeParse(schema, value, { abortEarly: true })
   if (parsed.success) return succeed(parsed.output)

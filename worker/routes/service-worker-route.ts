@@ -1,8 +1,9 @@
 /**
- * service-worker-route.ts: serves the script of the page's service worker. Where the deployment switches the worker
- * off, the script removes the worker that a browser has. Loaded on demand.
+ * service-worker-route.ts: serves the script of the page's service worker. If the deployment turns the worker off, the
+ * script removes it from browsers that have registered it. Loaded on demand.
  *
- * Browsers request the script again when a page is opened, so they notice the setting. Source: SPEC SW1, SW7, SW8.
+ * Browsers request the script again when a page is opened, so a change of the setting reaches them. Source: SPEC SW1,
+ * SW7, SW8.
  */
 
 import type { Context } from "hono"
@@ -18,7 +19,7 @@ async function remove() {
 }
 `
 
-/** The worker may only send requests to its own origin. It loads no other scripts, and turns no string into code. */
+/** The worker may only send requests to its own origin. It can't load other scripts or run strings as code. */
 const HEADERS = {
   "content-type": "text/javascript; charset=utf-8",
   "cache-control": "no-cache",
@@ -35,8 +36,8 @@ export async function serveServiceWorker({ env, req }: Context<AppEnv>): Promise
 }
 
 /**
- * By default only in production: a worker stays registered for the origin of a local server, which may serve another
- * project next.
+ * Whether the page registers the service worker: by default, only in production, because a worker stays registered for
+ * the origin of a local server, which may serve another project next.
  */
 export function usesServiceWorker({
   ENVIRONMENT,

@@ -1,6 +1,6 @@
 /**
- * session-routes.ts: the routes of a user's sessions: create, history, messages and socket. The other routes of
- * sessions are loaded on demand (worker/routes/library).
+ * session-routes.ts: the routes that create a user's sessions, read their history, send messages, and open the socket.
+ * The other routes of sessions are loaded on demand (worker/routes/library).
  */
 
 import { nanoid } from "nanoid"
@@ -37,7 +37,10 @@ const createSchema = v.object({
   title: v.optional(titleSchema, ""),
   /** Name of the agent that answers in the session. */
   agent: v.optional(agentNameSchema),
-  /** Whether the session is in no list and no search, and is erased TEMPORARY_MS after its last socket. */
+  /**
+   * Whether the session is temporary: it appears in no list and no search, and is erased TEMPORARY_MS after its last
+   * socket has closed.
+   */
   temporary: v.optional(v.boolean(), false),
 })
 
@@ -87,7 +90,8 @@ sessionRoutes.post("/:id/messages", requireSession, async (context) => {
   const body = await readBody(context, sendSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const { id = nanoid(), ...message } = body.value
-  // Generated here instead of taken from the request, because a client could give two turns the same id.
+  // The trace is generated here instead of being taken from the request, because a client could give two turns the same
+  // id.
   const trace = createTraceId()
   const accepted = await context.get("session").send(context.get("claims"), { id, ...message }, trace)
   const response = accepted.ok ? Response.json(accepted.value, { status: 202 }) : faultToResponse(accepted.fault)

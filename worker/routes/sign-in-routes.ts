@@ -28,7 +28,7 @@ import { createActor, readLimitAddress } from "./access/request-actor.ts"
 import { type AppEnv, JSON_TYPE, readBody } from "./request-body.ts"
 import { createHono } from "./hono-app.ts"
 
-/** Longest query of a callback, in characters. The codes of some providers have 2,000. */
+/** Maximum length of a callback's query, in characters. Some providers' codes have 2,000 characters. */
 const MAX_CALLBACK_CHARS = 8 * 1024
 
 export const signInRoutes = createHono<AppEnv>().basePath("/auth")
@@ -38,8 +38,8 @@ const loadCookies = () => import("../signin/sign-in-cookies.ts")
 const loadPageToken = () => import("../signin/page-token.ts")
 
 /**
- * Admits only requests of the page itself. With every POST, a browser sends its origin and how the two sites are
- * related.
+ * Admits only requests from the page itself. With every POST, a browser sends the origin of the requesting page and
+ * whether it is the server's own.
  */
 const requireOwnPage: MiddlewareHandler<AppEnv> = async ({ req }, next) => {
   const isOwn = req.header("origin") === new URL(req.url).origin
@@ -63,7 +63,7 @@ signInRoutes.use("*", async (context, next) => {
   const { env, req } = context
   const [tenant, address] = [getPageTenant(env, new URL(req.url)), readLimitAddress(context)]
   if (tenant === null || address === null) return await next()
-  // Not counted for the tenant, because anybody could use up its limit. No user id contains a colon.
+  // The request is not counted for the tenant, because anybody could use up its limit. No user id contains a colon.
   const isAdmitted = await isUserWithinRate(env, "read", { tenant, user: `auth:${address}` })
   return isAdmitted ? await next() : faultToResponse(createRateFault("read", "user"))
 })
@@ -106,7 +106,7 @@ signInRoutes.get("/login", requireNavigation, limitAttempts, async (context) => 
   return createRedirect(location, await formatTransactionCookies(env.JWT_SECRET ?? "", transaction, header))
 })
 
-/** Returns an empty string unless there is exactly one provider. */
+/** Returns the name of the tenant's only sign-in provider; an empty string unless there is exactly one. */
 async function findOnlyProvider({ env }: Context<AppEnv>, tenant: string): Promise<string> {
   const issuers = await listIssuers(env, tenant)
   const clients = issuers.filter(({ client_id }) => client_id !== null)
@@ -142,7 +142,7 @@ signInRoutes.get("/callback/:provider", requireNavigation, limitAttempts, async 
   return redirectToError(completed.error, [noTransaction])
 })
 
-/** Returns from the authorization server of an MCP server. SPEC MP12. */
+/** Completes a connection when the user returns from the authorization server of an MCP server. Source: SPEC MP12. */
 signInRoutes.get("/connections/:tenant/:server", requireNavigation, async ({ env, req }) => {
   const { completeConnection } = await import("../signin/mcp-connection.ts")
   return await completeConnection(env, req.raw, req.param())
@@ -200,7 +200,7 @@ function createSignedOut(location: string | null): Response {
 signInRoutes.notFound(() => faultToResponse({ reason: "route_unknown" }))
 signInRoutes.onError(errorToResponse)
 
-/** Records a failed sign-in. `provider` must be one that the tenant has, because anybody can send any other name. */
+/** Records a failed sign-in. `provider` must be one that the tenant has, because anybody can send an arbitrary name. */
 async function recordRefusal(
   context: Context<AppEnv>,
   tenant: string | null,

@@ -28,8 +28,8 @@ import { createHono } from "./hono-app.ts"
 const devTokenSchema = v.object({ user: v.optional(idSchema, "you"), role: v.optional(v.picklist(ROLES)) })
 
 /**
- * Issues the page a token for its tenant, by default `demo`. Only available with AUTH=dev and under a host name of this
- * machine.
+ * Issues a token to the page for its tenant, by default `demo`. Only available with AUTH=dev and under a local host
+ * name.
  */
 export const devTokenRoutes = createHono<AppEnv>().post("/", async (context) => {
   const { AUTH, ENVIRONMENT } = context.env
@@ -42,7 +42,7 @@ export const devTokenRoutes = createHono<AppEnv>().post("/", async (context) => 
   return context.json({ ...(await issueNewToken(context.env, claims, DEV_TOKEN_SECONDS, Date.now())), ...claims })
 })
 
-/** Strict: a misspelt `role` or `ttl` must be an error, or the token would grant more than intended. */
+/** Strict, because with a misspelt `role` or `ttl` the token would grant more than intended. */
 const userTokenSchema = v.strictObject({
   user: idSchema,
   name: v.optional(userNameSchema),
@@ -69,12 +69,12 @@ externalTokenRoutes.post("/:id/external-token", requireSession, requireOwnSessio
   const body = await readBody(context, externalTokenSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const { tenant, user, issued } = context.get("claims")
-  // A revocation that covers the token of the request also covers this one, unless it names that token alone.
+  // A revocation that covers the request's token also covers the new token, unless it names only the request's token.
   const claims = { tenant, user, scope: "external", session: context.req.param("id") } as const
   return context.json(await issueNewToken(context.env, claims, body.value.seconds, issued * 1000))
 })
 
-/** Strict: a misspelt `all` must be an error, or the caller would believe that all tokens were revoked. */
+/** Strict, because with a misspelt `all` the caller would believe that all tokens were revoked. */
 const revokeSchema = v.strictObject({ all: v.optional(v.boolean(), false) })
 
 /** A token may revoke itself. A token of scope `user` may also revoke all tokens of its user. */
@@ -98,7 +98,7 @@ tokenRoutes.post("/revoke", async (context) => {
   const body = await readBody(context, revokeSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const claims = context.get("claims")
-  // A token without an id can only be revoked with all others, so a limited one would lock its user out.
+  // A token without an id can only be revoked with all others, so revoking a limited one would lock its user out.
   if (getScope(claims) !== "user" && (body.value.all || claims.token === null)) {
     return faultToResponse({ reason: "scope_denied" })
   }

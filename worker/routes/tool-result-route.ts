@@ -1,6 +1,6 @@
 /**
- * tool-result-route.ts: `POST /tool-results/:tenant/:session/:tool/:call`: the result of a call that a tenant's service
- * had accepted with 202. The signature is the only access check. Source: SPEC TW5.
+ * tool-result-route.ts: `POST /tool-results/:tenant/:session/:tool/:call`: receives the result of a call that a
+ * tenant's service has accepted with 202. The signature is the only access check. Source: SPEC TW5.
  */
 
 import type { Context } from "hono"
@@ -22,7 +22,7 @@ import type { AppEnv } from "./request-body.ts"
 
 type ResultContext = Context<AppEnv, "/tool-results/:tenant/:session/:tool/:call">
 
-/** A key of a session: its public id, and a user's after a dot if another user had taken the id. */
+/** A session's key: its public id, followed by a dot and the user's id if another user had taken the public id. */
 const SESSION_KEY = /^[\w-]{1,64}(?:\.[\w-]{1,128})?$/
 const CALL_ID = /^[\w-]{1,128}$/
 const DELIVERY_ID = /^call_[0-9a-f]{32}$/

@@ -6,7 +6,7 @@ import { isEnded, type Message } from "../../shared/protocol/message.ts"
 
 /** The part of a session's store that the search reads. */
 export interface PathReader {
-  /** Returns the newest message of the active path. */
+  /** Returns the position of the newest message of the active path. */
   readTip(): number | null
   isOnPath(pos: number): boolean
   /** Returns up to `limit` positions of the active path after a position, in the order of the path. */
@@ -20,7 +20,7 @@ export interface PathMessage {
   readonly message: Message
 }
 
-/** Returns the position of that message; 0 if there is none. Cost: the rows of two messages. */
+/** Returns the position of the newest finished message; 0 if there is none. Cost: the rows of two messages. */
 export function readFinishedTip(store: Pick<PathReader, "readTip" | "findMessageAt">): number {
   const tip = store.readTip()
   const newest = tip === null ? null : store.findMessageAt(tip)

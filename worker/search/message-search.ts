@@ -1,6 +1,6 @@
 /**
- * message-search.ts: searches the active path of one session, in the session's own object. Also finds what the page has
- * not loaded.
+ * message-search.ts: searches the active path of one session, in the session's own object. Also finds messages that the
+ * page has not loaded.
  */
 
 import type { MessageHit } from "../../shared/protocol/http-body.ts"
@@ -12,16 +12,13 @@ import { countStoredChars, toMessageText } from "./turn-texts.ts"
 import { listWords } from "./word-list.ts"
 
 /**
- * Maximum number of messages and stored characters that one request reads; the last message may exceed it. If they are
- * not enough for a page of hits, the next request continues.
+ * Maximum number of messages and stored characters that one request reads; the last message may exceed the limit. If
+ * this does not fill a page of hits, the next request continues.
  */
 const MAX_SCANNED_MESSAGES = 1_000
 const MAX_SCANNED_CHARS = 2 * 1024 * 1024
 
-/**
- * Returns hits, newest first. Null if the query has no words, or too many. Cost: the rows of the messages that are
- * read.
- */
+/** Returns hits, newest first. Null if the query has no words, or too many. Cost: the rows of the messages read. */
 export function searchMessages(
   store: Pick<PathReader, "readTip" | "isOnPath" | "findMessageAt">,
   { text, limit, before }: MessageQuery,
@@ -48,7 +45,10 @@ export function searchMessages(
   return { hits, next: null }
 }
 
-/** Finds where the search begins. A position that is no longer on the active path has nothing before it. */
+/**
+ * Returns the position at which the search begins. Null if nothing precedes `before`, or if it is no longer on the
+ * active path.
+ */
 function findStart(
   store: Pick<PathReader, "readTip" | "isOnPath" | "findMessageAt">,
   before: number | null,

@@ -1,6 +1,4 @@
-/**
- * search-feed.ts: the text of a session that its user's directory has not yet received.
- */
+/** search-feed.ts: finds the text of a session that the user's directory has not received yet. */
 
 import type { SearchUpdate } from "../platform/rpc/search-types.ts"
 import { type PathReader, readFinishedTip } from "./finished-tip.ts"
@@ -13,16 +11,16 @@ interface FedSession {
 }
 
 /**
- * Decides which text the directory has not yet received. Its state is only in memory: a new process sends the newest
- * turn, and the directory fetches what is missing before it.
+ * Decides which text the directory has not yet received. Its state is only in memory, so a new process sends the newest
+ * turn, and the directory fetches what is missing before that turn.
  */
 export class SearchFeed {
   readonly #session: FedSession
   /**
-   * Position of the newest message whose text was sent, or that was stored before this process began; null: unknown.
+   * Position of the newest message whose text was sent, or that was stored before this process began; null if unknown.
    */
   #sentTip: number | null = null
-  /** The position below which the active path has changed; null: it has not. */
+  /** The position below which the active path has changed; null if it has not changed. */
   #fork: { readonly pos: number } | null = null
   /** The change that is being sent. */
   #sentFork: { readonly pos: number } | null = null
@@ -31,14 +29,14 @@ export class SearchFeed {
     this.#session = session
   }
 
-  /** Called when the user has sent a message, before its turn ends. */
+  /** Called after the user has sent a message and before the turn ends. */
   noteQuestion(): void {
     this.#sentTip ??= this.#readTip()
   }
 
   notePathChange(fork: number): void {
     if (!this.#isSearchable()) return
-    // If this process is killed first, the alarm sends it.
+    // If this process is killed first, the alarm sends the change.
     this.#session.host.armAlarm()
     this.#fork = { pos: Math.min(this.#fork?.pos ?? fork, fork) }
   }
@@ -47,7 +45,10 @@ export class SearchFeed {
     return this.#fork !== null
   }
 
-  /** Returns the text to send with a running state; null: none. While a turn runs, only a changed path is sent. */
+  /**
+   * Returns the text to send with a running state; null if there is none. While a turn runs, only a changed path is
+   * sent.
+   */
   async readNext(isRunning: boolean): Promise<SearchUpdate | null> {
     const fork = this.#fork
     if (!this.#isSearchable() || (isRunning && fork === null)) return null
@@ -61,7 +62,7 @@ export class SearchFeed {
 
   acknowledge({ tip }: SearchUpdate): void {
     this.#sentTip = tip
-    // The path may have changed again meanwhile.
+    // The path may have changed again in the meantime.
     if (this.#fork === this.#sentFork) this.#fork = null
   }
 

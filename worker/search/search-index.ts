@@ -2,8 +2,8 @@
  * search-index.ts: the full-text index of a user's conversations, in the user's directory.
  *
  * Each entry is a turn of a listed session: a question and its answer. The first entry of a session also contains its
- * title. The texts are stored in `search_entry` for the snippets; the index (SQLite's FTS5) contains only their words.
- * A session's entries are always a prefix of its active path.
+ * title. The text of entries is stored in `search_entry` for the snippets; the index (SQLite's FTS5) contains only the
+ * words. A session's entries are always a prefix of its active path.
  */
 
 import { parseJson } from "../../shared/json.ts"
@@ -15,9 +15,9 @@ import { createSnippet } from "./snippet.ts"
 import { toIndexText } from "./word-list.ts"
 
 /**
- * Not part of the migrations, because the erasure of a user drops it: its terms would remain in a table whose rows are
- * deleted. The words are already folded. Marks are part of words. Prefixes of two or three letters have their own
- * index.
+ * The index is not part of the migrations, because the erasure of a user drops it: if only its rows were deleted, terms
+ * would remain in the table. The words are already folded. Marks are part of words. Prefixes of two or three letters
+ * have their own index.
  */
 const WORD_INDEX = `
   CREATE VIRTUAL TABLE IF NOT EXISTS search_words USING fts5(
@@ -27,19 +27,22 @@ const WORD_INDEX = `
 /** Maximum number of entries for one millisecond of message time. All messages of an import may have the same time. */
 const ENTRIES_PER_MS = 1_000
 
-/** Titles on the first page of a search for everything. */
+/** Maximum number of title hits on the first page of a search with the scope `all`. */
 const MAX_TITLE_HITS = 5
 
 /**
- * Size of the directory from which on each new entry removes the texts of the oldest two, in bytes: well below the
- * platform's 10 GB, so that the index never prevents other writes.
+ * Size of the directory, in bytes, from which on each new entry removes the text of the two oldest entries. It is well
+ * below the platform's 10 GB, so that the index never prevents other writes.
  */
 const MAX_DIRECTORY_BYTES = 4 * 1024 * 1024 * 1024
 
-/** Subtracted from the number of an entry without texts: it follows all others, in their order. Above any number. */
+/**
+ * Subtracted from the number of an entry whose text is removed, so that such entries follow all others and keep their
+ * order. It is greater than any entry number.
+ */
 const EMPTIED_OFFSET = 4_000_000_000_000_000
 
-/** Hidden sessions have a greater `shelf` (organizing/organizing-columns.ts). */
+/** Excludes hidden sessions, whose `shelf` is greater (organizing/organizing-columns.ts). */
 const FIND_SQL = `
   SELECT e.n, e.session, e.question, e.answer, s.title, s.active
   FROM search_words CROSS JOIN search_entry e ON e.n = search_words.rowid CROSS JOIN sessions s ON s.id = e.session
@@ -61,7 +64,7 @@ interface ListedRow {
   readonly isRunning: boolean
 }
 
-/** A fetch of a session's texts. `isOvertaken`: its entries have changed since the fetch began. */
+/** A fetch of a session's text. `isOvertaken`: the session's entries have changed since the fetch began. */
 export interface TextFetch {
   readonly session: string
   isOvertaken: boolean
@@ -73,7 +76,7 @@ export class SearchIndex {
   readonly #sql: SqlStorage
   readonly #maxBytes: number
   #hasWordIndex = false
-  /** The current fetch. There is one at a time. */
+  /** The current fetch. There is only one at a time. */
   #fetching: TextFetch | null = null
 
   constructor(sql: SqlStorage, maxBytes = MAX_DIRECTORY_BYTES) {
@@ -81,7 +84,7 @@ export class SearchIndex {
     this.#maxBytes = maxBytes
   }
 
-  /** Call this before the texts of a session are fetched. */
+  /** Call this before the text of a session is fetched. */
   beginFetch(session: string): Readonly<TextFetch> {
     this.#fetching = { session, isOvertaken: false }
     return this.#fetching
@@ -95,10 +98,10 @@ export class SearchIndex {
 
   /**
    * Applies what a session sends: removes the entries that are no longer on the active path, and adds `turns` if no
-   * entry is missing before them. Ignores sessions that are not listed, and temporary ones.
+   * entry is missing before them. Ignores temporary sessions and sessions that are not listed.
    *
-   * Returns whether entries are still missing. They must then be fetched from the session. Cost: three rows written per
-   * turn.
+   * Returns whether entries are still missing, which must then be fetched from the session. Cost: three rows written
+   * per turn.
    */
   apply(session: string, { tip, after, turns }: SearchUpdate): boolean {
     if (this.#fetching?.session === session) this.#fetching.isOvertaken = true
@@ -173,7 +176,7 @@ export class SearchIndex {
     return { hits, next, pending: this.hasUnindexed() }
   }
 
-  /** Whether the entries of a session that is not hidden must still be fetched. */
+  /** Whether entries of any session that is not hidden must still be fetched. */
   hasUnindexed(): boolean {
     return this.#sql.exec("SELECT 1 FROM sessions WHERE indexed = 0 AND shelf < 2 LIMIT 1").toArray().length > 0
   }
@@ -234,9 +237,9 @@ export class SearchIndex {
   }
 
   /**
-   * Returns the number of a new entry: after those of the same millisecond. Imported messages can have any time, and
-   * all of them can have the same time: if the numbers of a millisecond are used up, twice as many are searched. Cost:
-   * at most one row read per doubling.
+   * Returns the number for a new entry, which follows those of the same millisecond. Imported messages can have any
+   * time, and all of them can have the same time. So if the numbers of a millisecond are used up, twice as many are
+   * searched. Cost: at most one row read per doubling.
    */
   #findFreeNumber(atMs: number): number {
     const at = Math.min(Math.max(Number.isFinite(atMs) ? Math.trunc(atMs) : 0, 0), Date.now())
@@ -249,7 +252,7 @@ export class SearchIndex {
     }
   }
 
-  /** Removes the oldest two entries with texts. */
+  /** Removes the text of the two oldest entries that still have text. */
   #evictOldest(): void {
     if (this.#sql.databaseSize < this.#maxBytes) return
     this.#createWordIndex()
@@ -259,8 +262,9 @@ export class SearchIndex {
   }
 
   /**
-   * Removes an entry. If it is the session's first, its title stays, so that the session can still be found by it. If
-   * it is the newest, its position stays, so that nothing is fetched again.
+   * Removes an entry's text, and the entry itself if it is neither the session's first nor its newest. The first entry
+   * keeps the title, so that the session can still be found by title. The newest entry keeps the position, so that
+   * nothing is fetched again.
    */
   #evict(n: number, session: string, pos: number): void {
     const neighbours = `SELECT

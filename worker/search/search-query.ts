@@ -3,24 +3,24 @@
  * Pure.
  *
  * Words in quotation marks must follow each other; so must the parts of a word such as `e-mail`. All phrases must
- * occur. The last word may be the beginning of a word. The user's text never reaches the expression: it contains only
- * letters, digits and marks, in quotation marks.
+ * occur. The last word may be the beginning of a word. The expression never contains the user's text as it was typed,
+ * but only letters, digits and marks, in quotation marks.
  */
 
 import { listWords, type Term, type Word, wordsToTerms } from "./word-list.ts"
 
-/** Longest query, in UTF-16 code units, and the maximum number of its terms. People type less. */
+/** Maximum length of a query, in UTF-16 code units, and maximum number of its terms. People type less. */
 export const MAX_QUERY_CHARS = 200
 export const MAX_QUERY_TERMS = 40
 
-/** Shortest word that is completed, in UTF-16 code units. A single letter begins too many words. */
+/** Minimum length of a word that is completed, in UTF-16 code units. A single letter begins too many words. */
 const MIN_PREFIX_CHARS = 2
 
 /** Words that follow each other. */
 export interface Phrase {
   readonly words: readonly Word[]
   readonly terms: readonly Term[]
-  /** The last word may be the beginning of a longer one. */
+  /** Whether the last word may be the beginning of a longer one. */
   readonly isPrefix: boolean
 }
 

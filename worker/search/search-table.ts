@@ -1,6 +1,4 @@
-/**
- * search-table.ts: the SQL table of the texts that a user can search, in the user's directory.
- */
+/** search-table.ts: the SQL table of the text that a user can search, in the user's directory. */
 
 /**
  * `n` grows with the time of the message and is the entry's row in the full-text index, so that the newest hits come

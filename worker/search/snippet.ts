@@ -1,5 +1,6 @@
 /**
- * snippet.ts: the part of a text that best shows why it was found, with its hits marked. Pure.
+ * snippet.ts: creates a snippet: the part of a message's text that best shows why the message was found, with the hits
+ * marked. Pure.
  */
 
 import type { SnippetPart } from "../../shared/protocol/http-body.ts"
@@ -8,9 +9,9 @@ import { listWords, type Word } from "./word-list.ts"
 
 /** Length of a snippet, in UTF-16 code units: about two lines. */
 const SNIPPET_CHARS = 180
-/** How much of it precedes the first hit. */
+/** Number of the snippet's code units that precede the first hit. */
 const LEAD_CHARS = 50
-/** Maximum number of hits that are considered in one text. */
+/** Maximum number of hits that are considered. */
 const MAX_MATCHES = 500
 
 interface Match {
@@ -26,7 +27,7 @@ export interface Snippet {
   readonly found: number
 }
 
-/** Cost: linear in the text, for each phrase. */
+/** Creates the snippet. Cost: linear in the text, for each phrase. */
 export function createSnippet(text: string, phrases: readonly Phrase[]): Snippet {
   const words = listWords(text)
   const matches = findMatches(words, phrases)

@@ -7,11 +7,11 @@ export const TEXT_FETCH_TABLE = `
   CREATE TABLE text_fetch (session TEXT PRIMARY KEY, failures INTEGER NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX text_fetch_at ON text_fetch (at)`
 
-/** The pause after the first failure, in milliseconds. It doubles with each further one. */
+/** The pause after the first failure, in milliseconds. It doubles with each further failure. */
 const RETRY_MS = 10_000
 /**
- * After this many failures, 10 minutes after the first one, a session is no longer fetched until its next turn. Its
- * search then finds only what is already indexed.
+ * After this many failures, 10 minutes after the first one, a session is not fetched again until its next turn. Until
+ * then, a search finds only what is already indexed.
  */
 const MAX_FAILURES = 7
 
@@ -30,8 +30,8 @@ export class TextFetches {
   }
 
   /**
-   * Returns the session to fetch now; null: none. Those that have never failed come first, the newest ones before the
-   * others.
+   * Returns the session to fetch now; null if there is none. Sessions whose fetch has never failed come first, the most
+   * recently used ones before the others.
    */
   findNext(now: number): string | null {
     const found = this.#findNew()
@@ -40,7 +40,10 @@ export class TextFetches {
     return failed !== null && failed.at <= now ? failed.id : null
   }
 
-  /** Returns when the next fetch is due, in milliseconds since 1970. 0: at once; Infinity: never. */
+  /**
+   * Returns when the next fetch is due, in milliseconds since 1970: 0 if it is due at once, Infinity if no fetch is
+   * due.
+   */
   nextAt(): number {
     return this.#findNew() === null ? (this.#findFailed()?.at ?? Infinity) : 0
   }
@@ -58,7 +61,7 @@ export class TextFetches {
     this.#sql.exec("INSERT OR REPLACE INTO text_fetch (session, failures, at) VALUES (?, ?, ?)", session, failures, at)
   }
 
-  /** Call this after a successful attempt, and when the session is removed. */
+  /** Removes the failures of a session. Call this after a successful attempt, and when the session is removed. */
   forget(session: string): void {
     this.#sql.exec("DELETE FROM text_fetch WHERE session = ?", session)
   }

@@ -1,5 +1,5 @@
 /**
- * turn-texts.ts: reads the text of a session's finished turns, as its user's directory indexes it.
+ * turn-texts.ts: reads the text of a session's finished turns in the form in which the user's directory indexes it.
  *
  * stored messages of the active path → TURN TEXTS → directory
  * A question and its answer are one entry, so that a turn writes three rows.
@@ -11,7 +11,7 @@ import { cutText } from "../../shared/text/cut-text.ts"
 import type { MessageText, SearchUpdate, TurnText } from "../platform/rpc/search-types.ts"
 import { type PathMessage, type PathReader, readFinishedTip } from "./finished-tip.ts"
 
-/** Longest searchable text of a message, in UTF-16 code units. Searches don't find anything after that. */
+/** Maximum length of a message's searchable text, in UTF-16 code units. Searches don't find anything after that. */
 export const MAX_MESSAGE_TEXT_CHARS = 32 * 1024
 
 /**
@@ -28,7 +28,7 @@ export type TextsStart = { readonly after: number } | { readonly fork: number } 
 
 /**
  * Returns the entries of the active path from a start, up to the limits of one call. If the start is not on the path,
- * the entries begin at its beginning.
+ * the entries begin at the beginning of the path.
  */
 export function readTurnTexts(store: PathReader, from: TextsStart): SearchUpdate {
   const tip = readFinishedTip(store)
@@ -58,7 +58,10 @@ function findStart(store: PathReader, tip: number, from: TextsStart): number {
   return "fork" in from ? skipQuestion(store, at) : at
 }
 
-/** Moves a position before a question, because an entry contains a question with its answer. */
+/**
+ * Returns the position before a question, because an entry contains a question with its answer. Any other position is
+ * returned unchanged.
+ */
 function skipQuestion(store: PathReader, pos: number): number {
   const stored = store.findMessageAt(pos)
   return stored === null || stored.message.role === "assistant" ? pos : (stored.parent ?? 0)

@@ -2,7 +2,7 @@
  * word-list.ts: splits text into the words of the search index, folded so that case and diacritics do not matter. Pure.
  *
  * Scripts that put no spaces between words (Chinese, Japanese, Thai and others) are split into units of one character
- * with its marks. The index contains each pair of neighbouring units, so that any part of such a text can be found,
+ * with its marks. The index contains each pair of neighbouring units, so that any part of such text can be found,
  * whatever a dictionary would regard as its words.
  */
 
@@ -12,7 +12,7 @@ export interface Word {
   readonly end: number
   /** The folded text. */
   readonly text: string
-  /** One character of a script without spaces. */
+  /** Whether this is one character of a script without spaces. */
   readonly isUnit: boolean
 }
 
@@ -23,7 +23,7 @@ export interface Term {
   readonly isPrefix: boolean
 }
 
-/** Longest word in the index, in UTF-16 code units. Longer ones, such as encoded data, are cut. */
+/** Maximum length of a word in the index, in UTF-16 code units. Longer words, such as encoded data, are cut. */
 const MAX_WORD_CHARS = 64
 
 const UNSPACED = String.raw`\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`
@@ -49,7 +49,7 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
 }
 const PLAIN_LETTER_PATTERN = new RegExp(`[${Object.keys(PLAIN_LETTERS).join("")}]`, "g")
 
-/** All of ASCII. */
+/** Matches text that contains only ASCII. */
 const ASCII = /^[\x00-\x7f]*$/
 
 /** Returns the words of a text, in order. Cost: linear in the text. */
@@ -82,8 +82,9 @@ export function toIndexText(text: string): string {
 }
 
 /**
- * Returns the terms of words. A run of units becomes its pairs and its last unit, so that a single unit is found as the
- * beginning of a pair. With `isQuery`, that last unit is left out of runs of two units or more at the end.
+ * Returns the terms of words. A run of units becomes the pairs of neighbouring units and the last unit, so that a
+ * single unit is found as the beginning of a pair. With `isQuery`, the last unit is left out if a run of two or more
+ * units ends the query.
  */
 export function wordsToTerms(words: readonly Word[], isQuery = false): Term[] {
   return words.flatMap((word, at) => {

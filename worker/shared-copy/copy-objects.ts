@@ -1,7 +1,7 @@
 /**
  * copy-objects.ts: the objects of shared copies in the bucket, as `<tenant>/.shares/<id>/<n>` and `…/manifest`.
  *
- * No session key begins with a dot, so they cannot be mistaken for assets.
+ * No session key begins with a dot, so these objects cannot be mistaken for assets.
  */
 
 import * as v from "valibot"
@@ -9,7 +9,7 @@ import { assetSchema, idSchema } from "../../shared/protocol/event.ts"
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { parseJson } from "../../shared/json.ts"
 
-/** Objects deleted in one request, which is R2's limit. A copy has fewer. */
+/** Maximum number of objects deleted in one request, which is R2's limit. A copy has fewer objects. */
 const MAX_KEYS_PER_REQUEST = 1_000
 
 const manifestSchema = v.object({
@@ -34,7 +34,7 @@ export function manifestKey(tenant: string, id: string): string {
   return `${copyPrefix(tenant, id)}manifest`
 }
 
-/** Page `n` of a copy, from 1: a JSON array of messages. */
+/** Returns the key of page `n` of a copy, counted from 1. A page is a JSON array of messages. */
 export function copyPageKey(tenant: string, id: string, n: number): string {
   return `${copyPrefix(tenant, id)}${n}`
 }
@@ -57,7 +57,7 @@ export async function readManifest(
   return expires !== null && expires <= now ? null : parsed.output
 }
 
-/** Deletes copies: the manifest first, so that nobody reads a part. Can be repeated after a failure. */
+/** Deletes copies: the manifest first, so that nobody reads part of a copy. Can be repeated after a failure. */
 export async function deleteCopies(bucket: R2Bucket, tenant: string, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
     await bucket.delete(manifestKey(tenant, id))

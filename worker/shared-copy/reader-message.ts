@@ -1,6 +1,4 @@
-/**
- * reader-message.ts: the part of a message that readers of a shared copy receive: what the owner's page shows. Pure.
- */
+/** reader-message.ts: reduces a message to what readers of a shared copy receive: what the owner's page shows. Pure. */
 
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"

@@ -1,8 +1,8 @@
 /**
  * share-rows.ts: the `share` table of a session: its shared copies.
  *
- * A row is inserted before its copy is written and deleted after it, so that no copy exists without a row. While it is
- * written, `messages` is 0.
+ * A row is inserted before its copy is written and deleted after the copy is deleted, so that no copy exists without a
+ * row. While the copy is being written, `messages` is 0.
  */
 
 import type { SessionShare } from "../../shared/protocol/http-body.ts"
@@ -46,12 +46,12 @@ export class ShareRows {
     return Number(this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM share").one().n)
   }
 
-  /** Returns when the next copy expires, in milliseconds since 1970; null: never. */
+  /** Returns when the next copy expires, in milliseconds since 1970; null if none expires. */
   nextExpiry(): number | null {
     return this.#sql.exec<{ at: number | null }>("SELECT min(expires) AS at FROM share").one().at
   }
 
-  /** Adds a copy that is about to be written. It is deleted at `giveUpAt` unless it is completed before. */
+  /** Adds a copy that is about to be written. It is deleted at `giveUpAt` unless it is completed before then. */
   begin({ id, upto, title, named, created }: SessionShare, giveUpAt: number): void {
     const insert = "INSERT INTO share (id, upto, title, named, created, expires, messages) VALUES (?, ?, ?, ?, ?, ?, 0)"
     this.#sql.exec(insert, id, upto, title, named === true ? 1 : 0, created, giveUpAt)

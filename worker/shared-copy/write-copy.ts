@@ -22,7 +22,10 @@ import { toReaderMessage } from "./reader-message.ts"
 
 /** Maximum number of shared copies of one session. */
 export const MAX_SESSION_SHARES = 50
-/** Maximum number of messages and bytes of one copy: what a reader can scroll through, and a few seconds of writing. */
+/**
+ * Maximum number of messages and bytes of one copy: what a reader can scroll through, and what can be written in a few
+ * seconds.
+ */
 export const MAX_SHARED_MESSAGES = 2_000
 export const MAX_SHARED_BYTES = 32 * 1024 * 1024
 /** How long after its start an incomplete copy is deleted, in milliseconds: longer than any copy takes. */
@@ -43,7 +46,8 @@ export interface CopyHost {
  * Copies the active path up to a message, or to the newest finished one. The copy never changes afterwards.
  *
  * Errors: `share_links_full`, `share_too_large`; `message_unknown` if there is no such finished message on the path;
- * `session_unknown` if the session was erased meanwhile. Cost: the rows of its messages, and one object per page.
+ * `session_unknown` if the session was erased in the meantime. Cost: the rows of the copied messages, and one object
+ * per page.
  */
 export async function createShare(host: CopyHost, request: ShareRequest): Promise<Result<SessionShare>> {
   const { rows, store, now, armBy } = host
@@ -69,7 +73,7 @@ export async function createShare(host: CopyHost, request: ShareRequest): Promis
   return fail({ reason: "session_unknown" })
 }
 
-/** Deletes a copy. Afterwards, nobody can read it. Repeating it has no effect. */
+/** Deletes a copy. Afterwards, nobody can read it. Repeating the call has no effect. */
 export async function deleteShare({ rows, bucket, row }: CopyHost, id: string): Promise<void> {
   if (!rows.has(id)) return
   await deleteCopies(bucket, row.tenant, [id])

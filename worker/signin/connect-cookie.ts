@@ -1,6 +1,6 @@
 /**
  * connect-cookie.ts: the cookie between the start of a connection to an MCP server and its callback. It binds the
- * callback to the browser and the user who started it. Source: SPEC MP12.
+ * callback to the browser and to the user who started the connection. Source: SPEC MP12.
  */
 
 import * as v from "valibot"
@@ -12,10 +12,13 @@ import { decryptCookie, formatCookie, listCookies, MAX_COOKIE_CHARS } from "./se
 
 const CONNECT_COOKIE = "__Host-cuecard-connect"
 
-/** Number of characters of `state` in a cookie's name. They allow several connections at the same time. */
+/**
+ * Number of characters of `state` in a cookie's name. They distinguish connections that are in progress at the same
+ * time.
+ */
 const STATE_NAME_CHARS = 12
 
-/** Maximum number of unfinished connections in a browser. One more removes the oldest. */
+/** Maximum number of unfinished connections in a browser. Starting another one removes the oldest. */
 const MAX_CONNECTIONS = 3
 
 const text = v.pipe(v.string(), v.maxLength(MAX_COOKIE_CHARS))
@@ -24,7 +27,7 @@ const connectionSchema = v.object({
   tenant: tenantIdSchema,
   user: idSchema,
   server: text,
-  /** A digest of the client, so that the code is not sent to a changed one. */
+  /** A digest of the client, so that the code is not sent to a client that has changed in the meantime. */
   client: text,
   state: text,
   verifier: text,
@@ -35,7 +38,7 @@ const connectionSchema = v.object({
 /** A connection that a user has started. */
 export type StartedConnection = v.InferOutput<typeof connectionSchema>
 
-/** Returns the cookie of a new connection, and the removal of the oldest ones if the browser has too many. */
+/** Returns the cookie of a new connection, and the removals of the oldest cookies if the browser has too many. */
 export async function formatConnectCookies(
   secret: string,
   started: Omit<StartedConnection, "expires">,
@@ -43,13 +46,13 @@ export async function formatConnectCookies(
 ): Promise<string[]> {
   const expires = Date.now() + SIGN_IN_MS
   const sealed = await encryptText(secret, CONNECT_COOKIE, JSON.stringify({ ...started, expires }))
-  // Browsers send the oldest first.
+  // Browsers send the oldest cookies first.
   const names = listCookies(header).flatMap(({ name }) => (name.startsWith(`${CONNECT_COOKIE}-`) ? [name] : []))
   const old = names.slice(0, Math.max(0, names.length - MAX_CONNECTIONS + 1))
   return [...old.map((name) => formatCookie(name, "", 0)), formatCookie(nameCookie(started.state), sealed, SIGN_IN_MS)]
 }
 
-/** Returns the connection of a `state`. Null if this browser has started none, or if it has expired. */
+/** Returns the connection with this `state`. Null if this browser has started none, or if it has expired. */
 export async function readConnectCookie(
   secret: string,
   header: string | null,

@@ -8,7 +8,7 @@ import { base64url } from "jose"
 interface PageWords {
   readonly done: string
   readonly failed: string
-  /** What to do if the window stays open. */
+  /** Tells the user what to do if the window stays open. */
   readonly close: string
 }
 
@@ -99,7 +99,7 @@ if (server !== undefined) {
 const STYLE = `:root { color-scheme: light dark; font: 1.0625rem/1.5 system-ui, sans-serif }
 body { max-inline-size: 28rem; margin: 20vh auto; padding-inline: 1.5rem; text-align: center }`
 
-/** `server`: the name of the server, which matches `mcpNameSchema`; null if the connection failed. */
+/** Creates the page. `server`: the name of the server, which matches `mcpNameSchema`; null if the connection failed. */
 export async function createConnectedPage({
   server,
   languages,
@@ -141,7 +141,7 @@ export async function createConnectedPage({
   })
 }
 
-/** Returns the first language of `Accept-Language` that the page has texts in. */
+/** Returns the first language of `Accept-Language` in which the page is available. */
 function chooseLanguage(header: string | null): string {
   const accepted = (header ?? "").slice(0, 200).split(",")
   const found = accepted.map((range) => range.trim().slice(0, 2).toLowerCase()).find((code) => WORDS.has(code))

@@ -21,8 +21,8 @@ export async function hashLoginSecret(secret: string): Promise<string> {
 }
 
 /**
- * Creates the id of the sign-in that completes a transaction. It is the same for every attempt, so only the first one
- * succeeds.
+ * Creates the id of the sign-in that completes a transaction. The id is the same for every attempt, so only the first
+ * attempt succeeds.
  */
 export async function createLoginId(state: string): Promise<string> {
   return (await hashSecret(`login ${state}`)).slice(0, 22)

@@ -1,9 +1,9 @@
 /**
- * mcp-connection.ts: connects a user to an MCP server with their own account: a redirect to its authorization server,
- * and the callback. Source: SPEC MP11, MP12.
+ * mcp-connection.ts: connects a user's own account at an MCP server: redirects to the server's authorization server,
+ * and handles the callback. Source: SPEC MP11, MP12.
  *
- * The page starts it with a request that contains the user's token, and gets a cookie. The callback has only the
- * cookie, so a link from another person can't connect that person's account.
+ * The page starts a connection with a request that contains the user's token, and gets a cookie. The callback has only
+ * the cookie, so a link from another person can't connect that person's account.
  */
 
 import { type Fault, fail, type McpFlaw, type Result, succeed } from "../../shared/fault.ts"
@@ -22,7 +22,7 @@ import {
 } from "./connect-cookie.ts"
 import { createConnectedPage } from "./connected-page.ts"
 
-/** Longest query of a callback, in characters. The codes of some servers have 2,000. */
+/** Maximum length of a callback's query, in characters. Some servers' codes have 2,000 characters. */
 const MAX_CALLBACK_CHARS = 8 * 1024
 
 export interface ConnectRequest {
@@ -43,7 +43,7 @@ export async function startConnection(
   const tenantObject = tenantStub(env, tenant)
   const client = await tenantObject.getMcpClient(server)
   if (!client.ok) return client
-  // The callback stores tokens only for users that the tenant has, so none that was erased in the meantime.
+  // The callback stores tokens only for users of the tenant, and so never for a user who was erased in the meantime.
   await tenantObject.registerUser({ id: user, role: getRole(claims) })
   const request = await createAuthorizationRequest(env, client.value, getRedirectUri(origin, tenant, server))
   if (!request.ok) return fail({ reason: "mcp_refused", because: request.fault })
@@ -52,7 +52,9 @@ export async function startConnection(
   return succeed({ url, cookies: await formatConnectCookies(env.JWT_SECRET ?? "", started, cookie) })
 }
 
-/** Handles the return from the authorization server. The response is a page that shows whether it succeeded. */
+/**
+ * Handles the return from the authorization server. The response is a page that shows whether the connection succeeded.
+ */
 export async function completeConnection(
   env: Env,
   request: Request,
@@ -95,7 +97,7 @@ function refuse(because: McpFlaw): { readonly ok: false; readonly fault: Fault }
 }
 
 /**
- * Returns the callback URL. Each server of each tenant has its own, so that the response of one server is never
+ * Returns the callback URL. Each server of each tenant has its own URL, so that the response of one server is never
  * mistaken for that of another (RFC 9700, 4.4). Tenants can share an origin, and don't trust each other's authorization
  * servers.
  */

@@ -40,7 +40,7 @@ export function createTransactionSecrets(): Pick<SignInTransaction, "state" | "n
 }
 
 /**
- * Exchanges the provider's answer for an ID token. Checks its claims but not its signature. Throws; see
+ * Exchanges the provider's response for an ID token. Checks the token's claims but not its signature. Throws; see
  * `toSignInError`.
  */
 export async function fetchIdToken(

@@ -18,15 +18,15 @@ import { createLogoutUrl, findClient } from "./sign-in-client.ts"
 import type { Admission, LoginCookie } from "./sign-in-cookies.ts"
 
 /**
- * How long tokens can reuse the name and role of an earlier token if no change is known, in milliseconds. It covers a
+ * How long tokens can reuse the name and role of an earlier token if no change is known, in milliseconds. This covers a
  * working day, so that not every visit calls the tenant's object. The directory is notified of changes, so this limit
  * only matters if a notice was lost. SPEC CM5.
  */
 const ADMISSION_MS = 12 * 60 * 60_000
 
 /**
- * The version of a directory of an earlier release. It matches no other version, so the tenant's object is called each
- * time.
+ * Stands for the version of a directory from an earlier release. It matches no other version, so the tenant's object is
+ * called each time.
  */
 const NO_VERSION = -1
 
@@ -97,14 +97,14 @@ async function requestAdmission(
   return succeed({ name: admitted.name, role: admitted.role, version, at })
 }
 
-/** Records that a copied cookie was used, by its owner or by somebody else. The sign-in has ended. */
+/** Records that a copied cookie was used, by its owner or by somebody else. The sign-in has already ended. */
 async function recordCopy(env: Env, { tenant, user }: LoginCookie, actor: Actor): Promise<void> {
   await recordFailure(env, tenant, actor, { action: "sign_in.copied", target: user })
 }
 
 /**
- * Ends a sign-in, or all of the user's. Returns the URL for signing out at the provider too, if there is
- * one. Repeating it has no effect. Errors, only with `everywhere`: `sign_in_required` if this sign-in has ended or the
+ * Ends a sign-in, or all sign-ins of the user. Returns the URL for signing out at the provider too, if there is one.
+ * Repeating the call has no effect. Errors, only with `everywhere`: `sign_in_required` if this sign-in has ended or the
  * cookie is an old copy.
  */
 export async function signOut(
@@ -122,7 +122,10 @@ export async function signOut(
   return succeed(await findLogoutUrl(env, cookie, origin))
 }
 
-/** Does not reject, because the user is already signed out here. */
+/**
+ * Returns the provider's URL for signing out; null if there is none. Does not reject, because the user is already
+ * signed out here.
+ */
 async function findLogoutUrl(env: Env, { tenant, provider }: LoginCookie, origin: string): Promise<string | null> {
   if (provider === undefined) return null
   try {

@@ -8,12 +8,12 @@
 import { parseJson } from "../../shared/json.ts"
 import { decryptText } from "../auth/encryption.ts"
 
-/** Longest cookie that is decrypted, in characters. Browsers store at most 4 KB. */
+/** Maximum length of a cookie that is decrypted, in characters. Browsers store at most 4 KB. */
 export const MAX_COOKIE_CHARS = 4_096
 
 /**
- * Decrypts a cookie of the request's `Cookie` header, and parses its JSON. Null if there is none, or if it was not made
- * here.
+ * Decrypts a cookie of the request's `Cookie` header, and parses its JSON. Null if there is no such cookie, or if it
+ * was not created with this secret.
  */
 export async function decryptCookie(
   secret: string,

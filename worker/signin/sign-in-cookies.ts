@@ -18,11 +18,11 @@ const LOGIN_COOKIE = "__Host-cuecard"
 const TRANSACTION_COOKIE = "__Host-cuecard-signin"
 
 /**
- * Number of characters of `state` in a transaction cookie's name. They allow several tabs to sign in at the same time.
+ * Number of characters of `state` in a transaction cookie's name. With them, several tabs can sign in at the same time.
  */
 const STATE_NAME_CHARS = 12
 
-/** Maximum number of unfinished sign-ins in a browser. One more removes the oldest. SPEC SI2. */
+/** Maximum number of unfinished sign-ins in a browser. Starting another one removes the oldest. SPEC SI2. */
 export const MAX_TRANSACTIONS = 5
 
 const text = v.pipe(v.string(), v.maxLength(MAX_COOKIE_CHARS))
@@ -50,7 +50,7 @@ const loginSchema = v.object({
 const transactionSchema = v.object({
   tenant: tenantIdSchema,
   provider: text,
-  /** The issuer's generation, so that the provider's answer is not used for a replaced issuer. */
+  /** The issuer's generation, so that the provider's response is not used for a replaced issuer. */
   generation: v.number(),
   state: text,
   nonce: text,
@@ -62,7 +62,7 @@ const transactionSchema = v.object({
 
 export type Admission = v.InferOutput<typeof admissionSchema>
 
-/** The signed-in user, and the secret that proves it. */
+/** The signed-in user, and the secret that proves the sign-in. */
 export type LoginCookie = v.InferOutput<typeof loginSchema>
 
 /** A sign-in between `/auth/login` and `/auth/callback`. */
@@ -72,14 +72,14 @@ export async function formatLoginCookie(secret: string, cookie: LoginCookie): Pr
   return formatCookie(LOGIN_COOKIE, await encryptText(secret, LOGIN_COOKIE, JSON.stringify(cookie)), LOGIN_IDLE_MS)
 }
 
-/** Returns the cookie of a new transaction, and the removal of the oldest ones if the browser has too many. */
+/** Returns the cookie of a new transaction, and the removals of the oldest cookies if the browser has too many. */
 export async function formatTransactionCookies(
   secret: string,
   transaction: SignInTransaction,
   header: string | null,
 ): Promise<string[]> {
   const sealed = await encryptText(secret, TRANSACTION_COOKIE, JSON.stringify(transaction))
-  // Browsers send the oldest first.
+  // Browsers send the oldest cookies first.
   const names = listCookies(header).flatMap(({ name }) => (name.startsWith(`${TRANSACTION_COOKIE}-`) ? [name] : []))
   const old = names.slice(0, Math.max(0, names.length - MAX_TRANSACTIONS + 1))
   return [
@@ -105,7 +105,7 @@ export async function readLoginCookie(secret: string, header: string | null): Pr
   return parsed.success ? parsed.output : null
 }
 
-/** Returns the transaction of a `state`. Null if this browser has none, or it has expired. */
+/** Returns the transaction with this `state`. Null if this browser has none, or if it has expired. */
 export async function readTransactionCookie(
   secret: string,
   header: string | null,

@@ -17,7 +17,7 @@ import { createAuthorizationUrl, createTransactionSecrets, fetchIdToken, toSignI
 import { findClient, findKeys } from "./sign-in-client.ts"
 import type { LoginCookie, SignInTransaction } from "./sign-in-cookies.ts"
 
-/** Longest `to`, in characters: enough for a path of the page with an id. */
+/** Maximum length of `to`, in characters: enough for a path of the page with an id. */
 const MAX_TO_CHARS = 512
 
 /** The result of one step: its value, or the reason why the sign-in failed. */
@@ -29,7 +29,7 @@ function failStep(error: SignInError): { readonly ok: false; readonly error: Sig
 
 /**
  * Returns the URL to which a provider redirects the browser. It must be registered with the provider. Each provider has
- * its own URL, so that one provider's answer is never mistaken for another's (RFC 9700, 4.4).
+ * its own URL, so that one provider's response is never mistaken for another's (RFC 9700, 4.4).
  */
 function getRedirectUri(origin: string, provider: string): string {
   return `${origin}/auth/callback/${provider}`

@@ -10,7 +10,10 @@ import { countUtf8Bytes } from "../../shared/truncate.ts"
 import { type Op, readSegmentText, type Segment } from "../../shared/protocol/segment.ts"
 import { parseServerFrame } from "../../shared/protocol/server-frame.ts"
 
-/** Text of one op, in UTF-16 code units. Even at six bytes each, when escaped, it is well under the frame limit. */
+/**
+ * Maximum length of one op's text, in UTF-16 code units. Even with six bytes per code unit, when escaped, the text is
+ * well under the frame limit.
+ */
 const FRAGMENT_CHARS = 32 * 1024
 
 /**

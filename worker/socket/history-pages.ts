@@ -1,8 +1,8 @@
 /**
  * history-pages.ts: pages of history, and the messages that changed since a given seq.
  *
- * Both follow the active path by parent pointers from its newest message, so that the cost does not depend on the
- * length of the session (SPEC HI3).
+ * Both follow the parent pointers of the active path, beginning with its newest message, so that the cost does not
+ * depend on the length of the session (SPEC HI3).
  */
 
 import { MAX_PAGE_BYTES, MAX_RESUME_MESSAGES } from "../../shared/limits.ts"
@@ -28,7 +28,7 @@ export function readPage(store: SessionStore, head: PageHead, query: PageQuery):
 /**
  * Returns one page as JSON text, which is sent without being parsed again.
  *
- * Cost: the rows of its messages. Size: at most MAX_PAGE_BYTES, but at least one message (SPEC HI1).
+ * Cost: the rows of the page's messages. Size: at most MAX_PAGE_BYTES, but at least one message (SPEC HI1).
  */
 export function readPageJson(store: SessionStore, head: PageHead, query: PageQuery): string {
   // Newest first.
@@ -76,8 +76,8 @@ export function pageToJson(
  * Returns the messages that changed after `seq`, in the order of their last change. A withdrawn message is a user
  * message with status `cancelled`. Null if there are too many to send, or the changes are no longer recorded.
  *
- * Cost: their rows and one more. Newer messages changed later, so the walk stops at the first settled message that did
- * not change. Changes made after a message's end are recorded separately (SPEC WS7, HI5).
+ * Cost: the rows of these messages and one more row. Newer messages changed later, so the walk stops at the first
+ * settled message that did not change. Changes made after a message's end are recorded separately (SPEC WS7, HI5).
  */
 export function readChangesSince(store: SessionStore, seq: number): StoredMessage[] | null {
   const changed: StoredMessage[] = store.readWithdrawnSince(seq)
@@ -99,8 +99,8 @@ export function readChangesSince(store: SessionStore, seq: number): StoredMessag
 }
 
 /**
- * Messages of the active path that changed after their end and that the walk did not reach. Null if such changes are no
- * longer recorded.
+ * Returns messages of the active path that changed after their end and that the walk did not reach. Null if such
+ * changes are no longer recorded.
  */
 function readLateChanges(store: SessionStore, seq: number, walked: readonly StoredMessage[]): StoredMessage[] | null {
   const found = store.readLateChanges(seq)

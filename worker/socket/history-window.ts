@@ -11,9 +11,9 @@ import type { SessionStore } from "../store/session-store.ts"
 import { type PageHead, pageToJson } from "./history-pages.ts"
 
 /**
- * Returns the messages after a position, or around a message. Null if that is not on the active path. Size: at most
- * MAX_PAGE_BYTES, but at least one message. Cost: the rows of its messages, and a number that is logarithmic in the
- * number of later ones.
+ * Returns the messages after a position, or around a message. Null if that position or message is not on the active
+ * path. Size: at most MAX_PAGE_BYTES, but at least one message. Cost: the rows of the page's messages, and a number of
+ * rows that is logarithmic in the number of later messages.
  */
 export function readWindow(store: SessionStore, head: PageHead, query: PageQuery): PageText | null {
   const rowsBefore = store.countRows().read
@@ -31,7 +31,10 @@ function readAfter(store: SessionStore, head: PageHead, after: number, limit: nu
   return page.toJson(head)
 }
 
-/** Half of the messages, and of the bytes, are newer ones. */
+/**
+ * Reads a page around a message. Up to half of the messages, and of the bytes, are used for that message and newer
+ * ones.
+ */
 function readAround(store: SessionStore, head: PageHead, id: string, limit: number): string | null {
   const pos = store.findById(id)?.pos ?? null
   if (pos === null || !store.isOnPath(pos)) return null
@@ -55,7 +58,7 @@ class WindowTexts {
     this.#store = store
   }
 
-  /** Adds messages at the end, up to a size of the page. */
+  /** Adds messages at the end, until the page has `maxBytes`. */
   addAll(positions: readonly number[], maxBytes: number): void {
     for (const pos of positions) {
       const loaded = this.#load(pos)

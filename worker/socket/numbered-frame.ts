@@ -1,6 +1,4 @@
-/**
- * numbered-frame.ts: a numbered change, serialised once for all sockets. Only `prev` differs between sockets.
- */
+/** numbered-frame.ts: numbered changes, each serialised once for all sockets. Only `prev` differs between sockets. */
 
 import { MAX_SERVER_FRAME_BYTES } from "../../shared/limits.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
@@ -14,7 +12,10 @@ export interface NumberedFrame {
   readonly type: "message" | "ops"
   /** The frame's JSON after `"prev":n,`. */
   readonly body: string
-  /** Whether its message has ended or waits for the user. Clients with `live: false` receive only settled messages. */
+  /**
+   * Whether the frame's message has ended or waits for the user. Clients with `live: false` receive only settled
+   * messages.
+   */
   readonly isSettled: boolean
 }
 
@@ -28,7 +29,7 @@ export function messageToFrame(stored: StoredMessage): NumberedFrame {
   }
 }
 
-/** `message` is the message after the ops. */
+/** Serialises ops. The third parameter is the message after the ops. */
 export function opsToFrame(seq: number, ops: readonly Op[], { message: { id, status } }: StoredMessage): NumberedFrame {
   return {
     seq,
@@ -45,7 +46,7 @@ export function sumBodyChars(frames: readonly NumberedFrame[]): number {
 /** Returns the frame as JSON for one socket, as several fragments if it is over the limit (SPEC WS5). */
 export function frameToTexts(frame: NumberedFrame, prev: number, live: boolean): readonly string[] {
   const text = `{"type":"${frame.type}","seq":${frame.seq},"prev":${prev},${frame.body}`
-  // A client that accepts only whole messages gets each in one frame, regardless of its size.
+  // A client that accepts only whole messages gets each message in one frame, regardless of its size.
   if (!live) return [text]
   // A code unit has at most four bytes, so short text need not be measured.
   if (text.length * 4 <= MAX_SERVER_FRAME_BYTES) return [text]

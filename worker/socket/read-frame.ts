@@ -7,7 +7,10 @@ import { MAX_CLIENT_FRAME_BYTES } from "../../shared/limits.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
 import { type ClientFrame, parseClientFrame } from "../../shared/protocol/client-frame.ts"
 
-/** Errors: `frame_malformed` (also for a binary frame), `frame_too_large`, and those of `parseClientFrame`. */
+/**
+ * Parses a frame. Errors: `frame_malformed` (also for a binary frame), `frame_too_large`, and those of
+ * `parseClientFrame`.
+ */
 export function readFrame(data: string | ArrayBuffer): Result<ClientFrame, Fault> {
   if (typeof data !== "string") return fail({ reason: "frame_malformed" })
   const mayBeTooLarge = data.length > MAX_CLIENT_FRAME_BYTES / 4

@@ -1,7 +1,8 @@
 /**
- * replay-buffer.ts: the newest frames of a session, in memory, for clients that reconnect.
+ * replay-buffer.ts: keeps the newest frames of a session in memory, for clients that reconnect.
  *
- * It is bounded by count and size. Clients that missed more receive whole messages from the store (SPEC WS7).
+ * The buffer is bounded by count and size. Clients that missed more frames receive whole messages from the store (SPEC
+ * WS7).
  */
 
 import { REPLAY_BYTES, REPLAY_FRAMES } from "../../shared/limits.ts"

@@ -13,7 +13,7 @@ export interface SocketAttachment {
   readonly isRegistered: boolean
   /** The seq last sent on, or resumed by, this socket; null before its `hello` and after a change of epoch. */
   readonly last: number | null
-  /** Numbered frames sent since the client last acknowledged one. */
+  /** How many numbered frames were sent since the client last acknowledged one. */
   readonly unseen: number
   /** Size of these frames, in UTF-16 code units. */
   readonly unseenChars: number
@@ -35,8 +35,8 @@ export function getAttachment(socket: WebSocket): SocketAttachment {
 }
 
 /**
- * Marks the socket's token as expired. A client may keep sending on a closed socket, and after hibernation the
- * attachment is all that shows why it was closed.
+ * Marks the socket's token as expired. A client may keep sending on a closed socket, and after hibernation only the
+ * attachment shows why the socket was closed.
  */
 export function expireSocket(socket: WebSocket): void {
   const attachment = getAttachment(socket)

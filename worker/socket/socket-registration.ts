@@ -16,11 +16,11 @@ const FIRST_RETRY_MS = 100
 
 export interface SocketRegistrationHost {
   readonly now: () => number
-  /** Longest time until a socket is registered, in milliseconds. */
+  /** Maximum time until a socket is registered, in milliseconds. */
   readonly registerMs: number
   /**
-   * Checks a token with the user's directory, and registers the session there, with the number of open sockets that the
-   * user has in it.
+   * Checks a token with the user's directory, and registers the session there, with the number of sockets that the user
+   * has open in the session.
    */
   readonly authorizeSocket: (claims: Claims, sockets: number) => Promise<Result<null>>
   /** Keeps the object in memory until the work is done. */

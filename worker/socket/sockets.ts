@@ -33,7 +33,7 @@ import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
 export interface ResumeRequest {
   readonly epoch: string
   readonly seq: number
-  /** The newest seq that the client has; null: it starts at the newest one. */
+  /** The newest seq that the client has; null if the client starts at the session's newest seq. */
   readonly after: number | null
   readonly live: boolean
   /** See `HelloFrame`. */
@@ -53,7 +53,7 @@ export const SUBPROTOCOL = "cuecard.v1"
 
 /** The parts of the session object that its sockets use. */
 export interface SocketsHost extends SocketRegistrationHost {
-  /** Longest wait for a socket's `hello`, in milliseconds. */
+  /** Maximum wait for a socket's `hello`, in milliseconds. */
   readonly helloMs: number
   /** Makes sure that the object's alarm fires by the given time. */
   readonly armBy: (atMs: number) => void
@@ -66,7 +66,8 @@ export class Sockets {
   readonly #replayBuffer = createReplayBuffer()
   /**
    * Revocations by user, for the owner and the viewers. They are kept only in memory. The directory registers no
-   * revoked token, so they cover only sockets that were being opened when their token was revoked.
+   * sockets of revoked tokens, so these revocations cover only sockets that were being opened when their token was
+   * revoked.
    */
   readonly #revokedByUser = new BoundedMap<string, RevocationState>(MAX_SESSION_VIEWERS + 1)
 
@@ -116,7 +117,7 @@ export class Sockets {
     this.#broadcast(frame, () => frame)
   }
 
-  /** Sends changes of a running message; `stored` is the message after them. */
+  /** Sends changes to a running message; `stored` is the message after these changes. */
   sendOps(seq: number, ops: readonly Op[], stored: StoredMessage): void {
     this.#broadcast(opsToFrame(seq, ops, stored), () => messageToFrame(stored))
   }
@@ -160,8 +161,8 @@ export class Sockets {
   }
 
   /**
-   * Sends an error, and closes the socket if the fault requires it. `id` names the frame that caused it, and `trace`
-   * the log line about a refused message.
+   * Sends an error, and closes the socket if the fault requires it. `id` names the frame that caused the error, and
+   * `trace` names the log line about a refused message.
    */
   sendFault(socket: WebSocket, fault: Fault, id?: string, trace?: string): void {
     const { code, text, fields, close } = faultToWire(fault)
@@ -203,7 +204,7 @@ export class Sockets {
     for (const socket of this.#ctx.getWebSockets()) this.#end(socket, fault)
   }
 
-  /** Closes the sockets of a user's revoked tokens, and any that are opened with them later. */
+  /** Closes the sockets of a user's revoked tokens, and any sockets that are opened with these tokens later. */
   closeRevoked(user: string, newest: RevocationState): void {
     const known = this.#revokedByUser.get(user) ?? NO_REVOCATIONS
     if (newest.n >= known.n) this.#revokedByUser.set(user, newest)
@@ -218,7 +219,7 @@ export class Sockets {
     }
   }
 
-  /** Completes a close that the client began, with its code. Nothing waits for the socket any more. */
+  /** Completes a close that the client began, with the client's code, and stops waiting for a `hello`. */
   closeSocket(socket: WebSocket, code: number): void {
     this.#stopWaiting(socket)
     // An application may only send 1000 and the codes from 3000 on.
@@ -274,7 +275,7 @@ function sendNumbered(socket: WebSocket, attachment: SocketAttachment, frame: Nu
   return updated
 }
 
-/** Sends a text, or drops it if the socket is closing. Its client resumes later. */
+/** Sends text, or drops it if the socket is closing. The client resumes later. */
 function sendText(socket: WebSocket, text: string): void {
   if (socket.readyState === WebSocket.OPEN) socket.send(text)
 }

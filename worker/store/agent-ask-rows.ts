@@ -1,10 +1,10 @@
 /**
- * agent-ask-rows.ts: questions between agents.
+ * agent-ask-rows.ts: stores questions between agents.
  *
- * `begun` stores inbound questions: turns that another agent started here, until their answer is delivered. `asked`
+ * `begun` stores inbound questions: turns that another agent started here, until their answers are delivered. `asked`
  * stores outbound questions, until they are answered. Together they let each side finish after the other restarts. The
  * column `open` of `asked` is 1 while there is no answer, 2 if the answer arrived while the asking version was
- * inactive, and 0 when the question is done.
+ * inactive, and 0 once the question is closed.
  */
 
 import type { AgentTag, Channel } from "../../shared/protocol/event.ts"
@@ -14,7 +14,7 @@ import type { Database, Row } from "./database.ts"
 
 /** A turn that another agent started with a question or, in mode `callback`, with an answer. */
 export interface InboundAsk {
-  /** Id of the message that started the turn, and of the exchange in both sessions. */
+  /** The id of the message that started the turn. In both sessions, it is also the id of the exchange. */
   readonly id: string
   readonly mode: "sync" | "async" | "callback"
   /** The session and the call that wait for the answer; in mode `callback`, the call that was answered. */
@@ -28,7 +28,7 @@ export interface InboundAsk {
   readonly budget: number
 }
 
-/** A question of this session to another agent. */
+/** A question from this session to another agent. */
 export interface OutboundAsk {
   readonly id: string
   readonly call_id: string
@@ -49,8 +49,8 @@ export interface HeldAnswer {
 }
 
 /**
- * Returns the channel of a turn's tool calls. Only turns whose answer goes to a user are on `user`, where calls may cue
- * cards (SPEC SG3).
+ * Returns the channel of a turn's tool calls. Only turns whose answer goes to a user use the channel `user`, in which
+ * calls may cue cards (SPEC SG3).
  */
 export function selectChannel(ask: InboundAsk | null, tag: AgentTag | null): Channel {
   switch (ask?.mode) {
@@ -140,11 +140,11 @@ function createOutboundAskRows({ queryAll, queryFirst }: Database) {
         return answer === null ? [] : [{ ask: rowToOutboundAsk(row), answer }]
       }),
 
-    /** Returns when the next open question expires, in milliseconds since 1970; null if none does. */
+    /** Returns when the next open question expires, in milliseconds since 1970; null if no open question expires. */
     nextExpiryMs: (): number | null =>
       columnToNumberOrNull(queryFirst("SELECT min(until) AS at FROM asked WHERE open = 1")?.["at"]),
 
-    /** Returns all sessions that were ever asked. They are erased together with this one. */
+    /** Returns all sessions that were ever asked. They are erased together with this session. */
     listAskedSessions: (): string[] =>
       queryAll("SELECT DISTINCT session FROM asked").map((row) => columnToText(row["session"])),
   }

@@ -9,12 +9,12 @@ import { BoundedMap } from "../platform/bounded-map.ts"
 import type { Database } from "./database.ts"
 import { type Ancestry, rowToAncestry } from "./row-codec.ts"
 
-/** Successive searches from the end of a growing path read mostly the same rows. */
+/** Maximum number of cached rows. Successive searches from the end of a growing path mostly read the same rows. */
 const MAX_CACHED_ANCESTRIES = 64
 
 export type AncestryIndex = ReturnType<typeof createAncestryIndex>
 
-/** Cost: one row for each step that is not cached. */
+/** Creates the functions that find ancestors. Cost: one row read for each step that is not cached. */
 export function createAncestryIndex({ queryFirst }: Pick<Database, "queryFirst">) {
   const cache = new BoundedMap<number, Ancestry>(MAX_CACHED_ANCESTRIES)
 
@@ -33,7 +33,10 @@ export function createAncestryIndex({ queryFirst }: Pick<Database, "queryFirst">
     return ancestry
   }
 
-  /** Returns the ancestor of a message at a depth, or the message itself if it is not deeper. Null if there is none. */
+  /**
+   * Returns the ancestor of a message at `depth`, or the message itself if it is no deeper than that. Null if there is
+   * no such message.
+   */
   function findAncestor(from: number, depth: number): number | null {
     let current = readAncestry(from)
     while (current !== null && current.depth > depth) {
@@ -47,7 +50,7 @@ export function createAncestryIndex({ queryFirst }: Pick<Database, "queryFirst">
     /** Caches a message that was just stored. */
     remember: rememberAncestry,
 
-    /** Depth and jump pointer of a new message under this parent. */
+    /** Returns the depth and the jump pointer of a new message under this parent. */
     findChildAncestry(parentPos: number | null): Pick<Ancestry, "depth" | "jump"> {
       const parent = readAncestry(parentPos)
       if (parent === null) return { depth: 0, jump: null }

@@ -9,8 +9,8 @@ export function createChangeRows(database: Database) {
   const { queryAll, queryFirst } = database
   return {
     /**
-     * Records that a message changed after it had ended. A client that reconnects learns of the change, and its seq is
-     * not assigned again.
+     * Records that a message changed after it had ended. A client that reconnects learns of the change, and the
+     * change's seq is not assigned again.
      */
     recordLateChange(seq: number, pos: number): void {
       queryAll("UPDATE session SET late_seq = ?", seq)

@@ -2,7 +2,7 @@
  * database.ts: queries on a session's SQLite database, with the platform's row counts.
  *
  * All calls are synchronous. A transaction is therefore never interrupted, and the platform's output gate sends nothing
- * before its writes are durable (SPEC ST3).
+ * before the transaction's writes are durable (SPEC ST3).
  */
 
 import type { SqlExecutor } from "./storage-gate.ts"
@@ -18,11 +18,11 @@ export interface Database {
   queryAll(query: string, ...bindings: SqlStorageValue[]): Row[]
   /** Returns the first row of the result; null if there is none. */
   queryFirst(query: string, ...bindings: SqlStorageValue[]): Row | null
-  /** For tables that are created with their first row. Cost: reads the names of all tables. */
+  /** Whether a table exists, for tables that are created with their first row. Cost: reads the names of all tables. */
   hasTable(name: string): boolean
   /** Reads one row at a time, for results that may not fit in memory. */
   streamRows(query: string, ...bindings: SqlStorageValue[]): Generator<Row>
-  /** Returns rows read and written so far, as the platform counts and bills them. */
+  /** Returns the number of rows read and written so far, as the platform counts and bills them. */
   countRows(): RowCounts
   /** Applies all writes of a callback or none. */
   runInTransaction<T>(write: () => T): T

@@ -1,4 +1,4 @@
-/** message-rows.ts: the `transcript` table: one row per message, by its immutable position. */
+/** message-rows.ts: the `transcript` table: one row per message, keyed by its immutable position. */
 
 import { isEnded, type Role } from "../../shared/protocol/message.ts"
 import { type AncestryIndex, createAncestryIndex } from "./ancestry.ts"
@@ -25,7 +25,7 @@ import { countVersions } from "./version-rows.ts"
 /** The result of a search by id. `pos` is null for a queued or withdrawn message. */
 export interface FoundMessage {
   readonly pos: number | null
-  /** The seq with which it was accepted or withdrawn. */
+  /** The seq with which the message was accepted or withdrawn. */
   readonly seq: number
   readonly role: Role
   readonly isWithdrawn: boolean
@@ -35,7 +35,7 @@ export interface FoundMessage {
 export interface TranscriptEnds {
   /** The newest position; 0 in an empty session. */
   readonly newestPos: number
-  /** The newest message of the active path; null if there is none. */
+  /** The position of the newest message of the active path; null if there is none. */
   readonly tip: number | null
   /** Whether the active path ends at the newest position. */
   readonly isPathOpen: boolean
@@ -68,7 +68,8 @@ function createMessageReads(database: Database, inputs: CallInputs) {
     },
 
     /**
-     * Returns the model calls of the answer at a position. Empty for an imported answer, and for one of version 0.1.0.
+     * Returns the model calls of the answer at a position. Empty for an imported answer, and for an answer from version
+     * 0.1.0.
      */
     readUsageAt(pos: number): readonly PricedCall[] {
       const row = queryFirst("SELECT usage FROM transcript WHERE pos = ?", pos)
@@ -88,7 +89,7 @@ function createMessageReads(database: Database, inputs: CallInputs) {
   }
 }
 
-/** Completes a row of `transcript` with its parts and its number of versions. */
+/** Creates a function that completes a row of `transcript` with the message's parts and number of versions. */
 function createMessageLoader(database: Database, inputs: CallInputs): (row: Row) => StoredMessage {
   const partRows = createPartRows(database)
   return (row) => {
@@ -151,7 +152,10 @@ function createPathQueries(database: Database, ancestry: AncestryIndex) {
 
     readEnds,
 
-    /** The newest message of the active path; null in an empty session, and while an import is folded. */
+    /**
+     * Returns the position of the newest message of the active path; null in an empty session, and while an import is
+     * folded.
+     */
     readTip,
 
     findParent(pos: number): number | null {
@@ -167,9 +171,9 @@ function createPathQueries(database: Database, ancestry: AncestryIndex) {
     },
 
     /**
-     * Returns up to `limit` positions of the active path after a position, in the order of the path. 0: from its
-     * beginning. The position must be on the path. Cost: a row for each, and a number that is logarithmic in the number
-     * of later messages.
+     * Returns up to `limit` positions of the active path after `pos`, in path order; 0 starts at the beginning. `pos`
+     * must be on the path. Cost: one row per position, and a number of rows that is logarithmic in the number of later
+     * messages.
      */
     listPathAfter(pos: number, limit: number): number[] {
       const tip = readTip()
@@ -188,8 +192,8 @@ function createPathQueries(database: Database, ancestry: AncestryIndex) {
 function createMessageWrites({ queryAll }: Database, ancestry: AncestryIndex) {
   return {
     /**
-     * Adds a message as the newest of the active path. `isPathOpen` skips one write. The caller must have checked that
-     * the active path ends at the newest row.
+     * Adds a message as the newest of the active path. `isPathOpen` skips one write; the caller must then have checked
+     * that the active path ends at the newest row.
      */
     insertMessage(stored: StoredMessage, isPathOpen = false): void {
       const { pos, parent, seq, deadline, message } = stored

@@ -72,7 +72,7 @@ function createChunkRows({ queryAll, queryFirst }: Database) {
 
     /**
      * Returns the last chunk of the open part; null if none is open. A restarted object continues from the state of
-     * `clean` that it contains.
+     * `clean` that the chunk contains.
      */
     findOpenChunk(pos: number): TextChunk | null {
       const row = queryFirst("SELECT * FROM leaf WHERE pos = ? ORDER BY part DESC, n DESC LIMIT 1", pos)
@@ -108,7 +108,7 @@ function createCallRows({ queryAll, queryFirst }: Database) {
       return row === null ? null : Number(row["pos"])
     },
 
-    /** `usage` is the column value for the turn's model calls so far. */
+    /** Stores a call. `usage` is the column value for the turn's model calls so far. */
     putCall(
       pos: number,
       part: number,

@@ -14,7 +14,7 @@ import {
   type StoredMessage,
 } from "./row-codec.ts"
 
-/** Users' messages start before agents' messages. */
+/** Turns of users' messages start before turns of agents' messages. */
 const START_ORDER = "ORDER BY agent IS NOT NULL, n"
 
 const SENDER_CONDITIONS = { person: "WHERE agent IS NULL", agent: "WHERE agent IS NOT NULL", all: "" }
@@ -52,7 +52,10 @@ export function createQueueRows({ queryAll, queryFirst }: Database) {
       queryAll("DELETE FROM queue WHERE n = ?", n)
     },
 
-    /** Removes a message from the queue. Its id stays stored, so that a late duplicate does not add it again. */
+    /**
+     * Removes a message from the queue. Its id stays stored, so that a late duplicate of the message is not added
+     * again.
+     */
     withdrawQueued(id: string, seq: number): void {
       queryAll("DELETE FROM queue WHERE id = ?", id)
       queryAll("INSERT INTO withdrawn (seq, id) VALUES (?, ?)", seq, id)

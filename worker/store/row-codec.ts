@@ -43,7 +43,7 @@ export interface SessionRow {
   /** The agent that answers; null in sessions created before agents existed. */
   readonly agent: AgentView | null
   readonly family: SessionGroup
-  /** When a temporary session is erased, in milliseconds since 1970; null: never. */
+  /** When the session is erased, in milliseconds since 1970, if it is temporary; otherwise null. */
   readonly erasesAt: number | null
 }
 
@@ -61,9 +61,9 @@ export interface StoredMessage {
   readonly seq: number
   /** The latest time at which a running or waiting turn ends, in milliseconds since 1970. */
   readonly deadline: number | null
-  /** The end of the path below it when another version became active. */
+  /** The position of the last message of the path below this message when another version became active. */
   readonly tip?: number | null
-  /** All model calls of a turn so far, while it runs. Not read for a message that has ended. */
+  /** All model calls so far of a running turn. Not read for a message that has ended. */
   readonly usage?: readonly PricedCall[]
   readonly message: Message
 }
@@ -83,7 +83,7 @@ export interface TextChunk {
   readonly step: number
   readonly open: boolean
   readonly cut?: true
-  /** Duration of thinking. */
+  /** Duration of thinking, in milliseconds. */
   readonly ms: number | null
   /** JSON of the state of `clean`, on the last chunk of an open part. */
   readonly held: string | null
@@ -107,7 +107,7 @@ interface TranscriptMeta {
   readonly trace?: string
 }
 
-/** Values of the `open` column of `leaf`. A part is cut if its turn ended in the middle of it. */
+/** Values of the `open` column of `leaf`. A part is cut if its turn ended before the part was complete. */
 const PART_CLOSED = 0
 const PART_OPEN = 1
 const PART_CUT = 2
@@ -183,7 +183,7 @@ export function messageToMeta(message: Message): string {
   } satisfies TranscriptMeta)
 }
 
-/** Reads a message without its parts. */
+/** Converts a row to a message without its parts. */
 export function rowToMessageHead(row: Row, versions = 1): Message {
   const feedback = parseJsonColumn<Feedback>(row["feedback"])
   return createMessage({
@@ -230,11 +230,14 @@ export function rowToAncestry(row: Row): Ancestry {
   }
 }
 
-/** State of the newest answer, the only one that can be running. */
+/** State of the newest answer, which is the only answer that can be running. */
 export interface NewestAnswer {
   readonly status: MessageStatus
   readonly deadline: number | null
-  /** Whether an external producer is streaming it. An answer that has ended has no deadline. */
+  /**
+   * Whether an external producer is streaming the answer. False for an answer that has ended, because it has no
+   * deadline.
+   */
   readonly isExternal: boolean
 }
 
@@ -270,7 +273,7 @@ export function rowToExternalAnswer(row: Row): ExternalAnswer {
 
 const ROLES: readonly Role[] = ["user", "assistant", "agent"]
 
-/** Identifies the versions of one message by their common parent and role, as a number. */
+/** Returns a number that identifies the versions of one message by their common parent and role. */
 export function versionGroupKey(parent: number | null, role: Role): number {
   return (parent ?? 0) * ROLES.length + ROLES.indexOf(role)
 }
@@ -321,8 +324,8 @@ function rowToToolCall(row: Row, output: string): ToolCall {
 }
 
 /**
- * Joins the rows of one message, ordered by part, into its parts. `findAsked` returns what the call of a row asks the
- * user.
+ * Joins the rows of one message, ordered by part, into the message's parts. `findAsked` returns what a row's call asks
+ * the user.
  */
 export function rowsToParts(
   chunkRows: readonly Row[],

@@ -6,8 +6,8 @@ import type { Database } from "./database.ts"
 import { rowToSession, type SessionRow } from "./row-codec.ts"
 
 /**
- * Where a title comes from: the first words of the conversation (before the model is asked for a title, or since then),
- * the model, or a user.
+ * Where a title comes from: the first words of the conversation (`words` before the model is asked for a title, `asked`
+ * after that), the model, or a user (`person`).
  */
 export type TitleSource = "words" | "asked" | "model" | "person"
 
@@ -48,7 +48,7 @@ export function createSessionRows({ queryAll, queryFirst }: Database) {
       queryAll("UPDATE session SET agent = ?", JSON.stringify(agent))
     },
 
-    /** Makes the path that ends at `tip` active. Null means the newest row. */
+    /** Makes the path that ends at `tip` active. Null means that the path ends at the newest row. */
     setActivePath(epoch: string, tip: number | null): void {
       queryAll("UPDATE session SET epoch = ?, tip = ?", epoch, tip)
     },
@@ -69,16 +69,16 @@ export function createSessionRows({ queryAll, queryFirst }: Database) {
 export function createTitleRows({ queryAll, queryFirst }: Pick<Database, "queryAll" | "queryFirst">) {
   return {
     /**
-     * Stores the title. `source`: who wrote it. A title that a user wrote, or a tool on their behalf, is never
-     * replaced.
+     * Stores the title. `source`: who wrote the title. The server never replaces a title that a user, or a tool on the
+     * user's behalf, wrote.
      */
     setTitle(title: string, source: TitleSource = "person"): void {
       queryAll("UPDATE session SET title = ?, title_source = ?", title, source)
     },
 
     /**
-     * Returns the source; null for a title that was set when the session was created, and in sessions of earlier
-     * versions.
+     * Returns the source of the title; null for a title that was set when the session was created, and in sessions of
+     * earlier versions.
      */
     readTitleSource(): TitleSource | null {
       return (queryFirst("SELECT title_source FROM session")?.["title_source"] ?? null) as TitleSource | null

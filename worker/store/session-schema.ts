@@ -2,7 +2,7 @@
  * session-schema.ts: the tables of a session, as numbered migrations that run once when an object starts.
  *
  * A delta rewrites a single `leaf` row. Tables that change during a turn therefore have an integer key and no index.
- * `pos` orders messages in the session, `part` orders parts in the message, `n` orders chunks in the part.
+ * `pos` orders messages in the session, `part` orders parts in the message, and `n` orders chunks in the part.
  */
 
 import { REPORTED_BYTES_TABLE } from "../limits/session-bytes.ts"
@@ -136,7 +136,7 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE tool_calls ADD COLUMN usage TEXT;
    ${SESSION_USAGE_TABLE}`,
   REPORTED_BYTES_TABLE,
-  // When a temporary session is erased, in milliseconds since 1970; null: never.
+  // When a temporary session is erased, in milliseconds since 1970; null for any other session.
   "ALTER TABLE session ADD COLUMN erases_at INTEGER",
   // Shared copies.
   `CREATE TABLE share (

@@ -1,5 +1,5 @@
 /**
- * storage-gate.ts: access to a session's database that is closed for good when the session is erased.
+ * storage-gate.ts: gives access to a session's database until the session is erased.
  *
  * Work that is still running for the erased session (a model, a tool, an import) can no longer write, even if the
  * object already contains a new session with the same id (SPEC RT10).

@@ -30,7 +30,7 @@ export function readStoredSession(store: SessionStore, row: SessionRow): StoredS
 
 export function restoreSessionRows(store: SessionStore, { tenant, user }: SessionOwner, stored: StoredSession): void {
   const { id, title, created, family, asks } = stored
-  // `readStoredSession` wrote this JSON, in an archive whose seal was verified.
+  // `readStoredSession` wrote this JSON, and the seal of its archive has been verified.
   const agent = stored.agent === null ? null : (parseJson(stored.agent) as unknown as AgentView)
   store.createSession({ id, tenant, user, title, created, family, agent, epoch: nanoid() })
   for (const link of asks) store.agentAsks.addLink(link)

@@ -27,7 +27,7 @@ export interface ChunkWriter {
 }
 
 /**
- * Creates a writer for the texts of the message at `pos` (SPEC ST4). `isNew`: the message has no chunks yet.
+ * Creates a writer for the text of the message at `pos` (SPEC ST4). `isNew`: whether the message has no chunks yet.
  *
  * Cost: one row per call, plus one for every MAX_TEXT_CHUNK_CHARS of added text.
  */
@@ -58,7 +58,7 @@ export function createChunkWriter(store: SessionStore, pos: number, isNew = fals
   return Object.assign(writeChunks, { resetPart })
 }
 
-/** Reads the cursor from the rows, since a new object has nothing in memory. */
+/** Reads the cursor from the rows, because a new object has nothing in memory. */
 function readCursor(store: SessionStore, pos: number, part: number): ChunkCursor {
   const last = store.findLastChunk(pos, part)
   return last === null ? { n: 0, tail: "" } : { n: last.n, tail: last.text }

@@ -24,7 +24,10 @@ export function createVersionRows(database: Database) {
       queryAll("UPDATE transcript SET has_versions = 1 WHERE pos IN (?, ?) AND has_versions = 0", firstPos, pos)
     },
 
-    /** Returns positions of all first versions, by `versionGroupKey`. For imports: it reads every message once. */
+    /**
+     * Returns positions of all first versions, by `versionGroupKey`. Used only for imports, because it reads every
+     * message once.
+     */
     readFirstVersions(): Map<number, number> {
       const firsts = new Map<number, number>()
       for (const row of streamRows("SELECT pos, parent, role FROM transcript WHERE version = 1 ORDER BY pos DESC")) {

@@ -15,7 +15,7 @@ export function createViewerRows({ queryAll, queryFirst }: Database) {
   return {
     has: (user: string): boolean => findViewer(user) !== null,
 
-    /** Returns the stored viewer. Adding a viewer again has no effect. Errors: `viewers_full`. */
+    /** Adds a viewer, and returns the stored viewer. Adding a viewer again has no effect. Errors: `viewers_full`. */
     add(user: string, now: number): Result<SessionViewer> {
       const known = findViewer(user)
       if (known !== null) return succeed(known)
@@ -29,7 +29,7 @@ export function createViewerRows({ queryAll, queryFirst }: Database) {
       queryAll("DELETE FROM viewer WHERE user = ?", user)
     },
 
-    /** Returns all viewers, oldest first. At most MAX_SESSION_VIEWERS rows. */
+    /** Returns all viewers, oldest first. Cost: at most MAX_SESSION_VIEWERS rows. */
     list(): SessionViewer[] {
       return queryAll("SELECT user, since FROM viewer ORDER BY since, user").map(({ user, since }) => ({
         user: String(user),

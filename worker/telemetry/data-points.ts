@@ -63,7 +63,7 @@ export function writeTurnPoint(env: MetricsEnv, figures: TurnFigures): void {
   })
 }
 
-/** Never throws, because a data set that fails must not affect the request or the turn (SPEC OB4). */
+/** Writes a point. Never throws, because a data set that fails must not affect the request or the turn (SPEC OB4). */
 function writePoint({ METRICS, POINTS }: MetricsEnv, point: DataPoint): void {
   try {
     METRICS?.writeDataPoint(point)

@@ -1,8 +1,8 @@
 /**
  * genai-attributes.ts: the attributes of a turn's spans.
  *
- * `gen_ai.*` names come from OpenTelemetry's semantic conventions for generative AI. Others begin with `cuecard.`.
- * Messages, arguments and results are never attributes.
+ * `gen_ai.*` names come from OpenTelemetry's semantic conventions for generative AI. All other names begin with
+ * `cuecard.`. Messages, arguments and results are never attributes.
  */
 
 import { isTurnFault } from "../../shared/fault.ts"
@@ -38,7 +38,10 @@ export function describeTurnState({ status, reason }: Message, rowsWritten: numb
   }
 }
 
-/** Returns the reason why a turn ended, if it is in the catalogue. The reason of an external answer can be any text. */
+/**
+ * Returns the reason why a turn ended if it is in the catalogue, otherwise `other`. The reason of an external answer
+ * can be any text.
+ */
 export function nameReason(reason: string | null): string | null {
   return reason === null || isTurnFault(reason) ? reason : "other"
 }
@@ -78,7 +81,7 @@ function describeTokens(usage: TokenCounts): SpanAttributes {
 }
 
 /**
- * Describes a tool call. `tool` is the name of a tool of the agent. A name that only the model used is reported as
+ * Describes a tool call. `tool` is the name of one of the agent's tools. A name that only the model used is reported as
  * `unknown`.
  */
 export function describeToolCall(tool: string | undefined, call_id: string): SpanAttributes {

@@ -30,7 +30,7 @@ export type SpanName = "invoke_agent" | "chat" | "execute_tool"
 export type SpanWork<T> = (span: TraceSpan) => Promise<T>
 
 export interface TraceSpan {
-  /** `describe` is not called if nothing is recorded. */
+  /** Sets attributes. `describe` is not called if nothing is recorded. */
   set(describe: () => SpanAttributes): void
   fail(reason: string): void
   /** Runs `work` in a span below this one, which ends when the work has settled. */

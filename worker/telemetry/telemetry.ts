@@ -16,7 +16,7 @@ import { isSampled } from "./trace-id.ts"
 
 export type TelemetryEnv = Pick<Env, "METRICS" | "POINTS" | "SPANS" | "SPAN_SAMPLING">
 
-/** Spans cost as much as log lines, so only a share of the turns has them. */
+/** Default share of turns that have spans. Spans cost as much as log lines. */
 const DEFAULT_SPAN_SAMPLING = 0.01
 
 /** A finished turn: its message, and measurements that the message does not contain. */
@@ -82,7 +82,7 @@ function readShare(text: string | undefined): number {
   return share >= 0 && share <= 1 ? share : DEFAULT_SPAN_SAMPLING
 }
 
-/** Returns the cost of all calls; null if that of any call is unknown. */
+/** Returns the cost of all calls; null if the cost of any call is unknown. */
 function sumCost(calls: readonly PricedCall[]): number | null {
   return calls.reduce<number | null>(
     (sum, { cost }) => (sum === null || cost === null ? null : addCounts(sum, cost)),

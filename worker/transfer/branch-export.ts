@@ -1,6 +1,6 @@
 /**
- * branch-export.ts: the messages of the active path up to one of them, as a sealed file that a new session imports.
- * Source: SPEC WR40.
+ * branch-export.ts: exports the active path up to a message as a sealed file, which a new session imports. Source: SPEC
+ * WR40.
  */
 
 import type { StoredMessage } from "../store/row-codec.ts"
@@ -8,12 +8,12 @@ import type { SessionStore } from "../store/session-store.ts"
 import { exportMessages, type ExportSource, type ExportStream } from "./session-export.ts"
 import { createYielder } from "./yielder.ts"
 
-/** Number of messages of the path between yields. */
+/** Number of the path's messages between yields. */
 const YIELD_EVERY_MESSAGES = 500
 
 /**
- * Exports the path that ends at a position. The file has one version of each message, and no feedback, which belongs to
- * the original. Cost: like `exportMarkdown`.
+ * Exports the path that ends at a position. The file contains one version of each message. It contains no feedback,
+ * which stays with the original session. Cost: like `exportMarkdown`.
  */
 export function exportBranch(source: ExportSource, key: CryptoKey, upto: number): ExportStream {
   return exportMessages(source, key, readPath(source.store, upto))

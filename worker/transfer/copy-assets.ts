@@ -1,6 +1,6 @@
 /**
- * copy-assets.ts: copies the assets of a sealed import from the session that exported them, if it belongs to the same
- * user.
+ * copy-assets.ts: copies the assets of a sealed import from the session that exported them, if that session belongs to
+ * the same user.
  *
  * An asset id is assigned by the server and never reused, so the session in a record is only a hint of where the bytes
  * are. Assets that already exist are skipped, so that copying continues after a restart.
@@ -30,12 +30,15 @@ export interface AssetCopier {
   readonly assets: AssetRows
   /**
    * Copies an asset from another session of the same user. Returns the SHA-256 of its bytes, or null if the session is
-   * not the user's or no longer has them (SPEC RE37).
+   * not the user's or no longer has the bytes (SPEC RE37).
    */
   copy(from: string, asset: Asset): Promise<string | null>
 }
 
-/** How long the source sessions of a file are cached, in milliseconds, and how many. A joined file has few. */
+/**
+ * How long the source sessions of a file are cached, in milliseconds, and how many are cached. Even a file joined from
+ * several exports has few.
+ */
 const SOURCE_FRESH_MS = 10_000
 const MAX_CACHED_SOURCES = 100
 
@@ -58,7 +61,8 @@ export function createAssetCopier(
   return {
     assets,
     async copy(from, asset) {
-      // A file is sealed for its tenant, so any user of the tenant may hold it. The assets stay with their owner.
+      // A file is sealed for its tenant, so any user of the tenant may have it. Its assets are copied only for their
+      // owner.
       const source = await sources.getOrFetch(from, Date.now(), () => findOwnSession(from))
       const found =
         source === null ? null : await getBucket().get(assetObjectKey({ tenant, session: source }, asset.id))
@@ -87,11 +91,11 @@ export interface CopyHost {
 const YIELD_EVERY_ASSETS = 32
 
 /**
- * Copies the assets of a sealed file. The assets of any other file are not copied (SPEC RE25, RE26). Assets that no
+ * Copies the assets of a sealed file. The assets of an unsealed file are not copied (SPEC RE25, RE26). Assets that no
  * longer exist are added to the skipped lines.
  *
- * Throws if the bucket fails; the alarm tries again.
- * Cost: one pass over the asset rows, with the memory of one batch; one asset at a time.
+ * Throws if the bucket fails; the alarm then retries. Cost: one pass over the asset rows, with one batch in memory.
+ * Assets are copied one at a time.
  */
 export async function copyStagedAssets(host: CopyHost, staged: StagedFile): Promise<StagedFile> {
   if (staged.isSealed !== true) return { ...staged, isCarried: true }
@@ -126,7 +130,7 @@ async function copyStagedAsset({ assetCopier, now }: CopyHost, { line, home }: S
   if (assets.find(asset.id) !== null) return null
   const capacity = assets.checkCapacity(asset.size)
   if (!capacity.ok) return capacity.fault
-  // A reservation of an earlier process may be expiring right now. It is gone at the next attempt.
+  // An earlier process's reservation may be expiring right now. It will be gone at the next attempt.
   const isRenewed = assets.renewReservation(asset.id, "import", now(), asset.size)
   if (!isRenewed) throw new Error("the reservation of an imported asset is expiring")
   const hash = v.is(idSchema, home) ? await copy(home, asset) : null

@@ -1,5 +1,5 @@
 /**
- * export-seal.ts: the seal of an export: an HMAC with the tenant's key over all its records.
+ * export-seal.ts: the seal of an export: an HMAC of all the export's records with the tenant's key.
  *
  * The seal does not cover the session's id, because an import gives the transcript a new one (SPEC RE4).
  */
@@ -16,7 +16,7 @@ export interface Seal {
   verify(key: CryptoKey, value: string): Promise<boolean>
 }
 
-/** Returns the part of a record that is sealed. Its fields keep their order. */
+/** Returns the sealed part of a record as JSON. The fields keep their order. */
 export function recordToSealedLine(record: object): string {
   const { sessionId: _, ...sealed } = record as { readonly sessionId?: unknown }
   return JSON.stringify(sealed)
@@ -24,7 +24,9 @@ export function recordToSealedLine(record: object): string {
 
 export type RecordDigest = ReturnType<typeof createRecordDigest>
 
-/** SHA-256 of records, one per line. Cost: linear, with the memory of the records of one `add`. */
+/**
+ * Creates a SHA-256 digest of records, one per line. Cost: linear time, and memory for the records of one `add` call.
+ */
 export function createRecordDigest() {
   const digest = new crypto.DigestStream("SHA-256")
   const writer = digest.getWriter()
@@ -35,7 +37,7 @@ export function createRecordDigest() {
       // `finish` reports the error.
       writer.write(encoder.encode(`${lines.join("\n")}\n`)).catch(() => {})
     },
-    /** Nothing can be added afterwards. */
+    /** Returns the digest. Nothing can be added afterwards. */
     async finish(): Promise<ArrayBuffer> {
       await writer.close()
       return await digest.digest

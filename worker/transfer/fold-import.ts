@@ -2,7 +2,7 @@
  * fold-import.ts: folds the staged rows of a file into an empty session's transcript.
  *
  * staged rows → by time, or by position in the file → assembler → one transaction per turn → store
- * The transaction of a turn also stores the progress, so that folding continues there after a restart.
+ * A turn's transaction also stores the progress, so that folding continues from there after a restart.
  */
 
 import { type AssembledMessage, createAssembler, type LateEvents } from "../../shared/ingest/assembler.ts"
@@ -23,7 +23,7 @@ export interface FoldingHost extends TranscriptWriterHost {
 /**
  * Folds the staged rows, one turn at a time (SPEC RE6).
  *
- * Cost: linear, with the memory of one turn and one batch. A file with versions needs a few more bytes per message.
+ * Cost: linear time, and memory for one turn and one batch. A file with versions needs a few more bytes per message.
  */
 export async function foldStagedFile(host: FoldingHost, staged: StagedFile): Promise<void> {
   const fold = new Fold(host, staged)
@@ -43,7 +43,7 @@ export async function foldStagedFile(host: FoldingHost, staged: StagedFile): Pro
 }
 
 /**
- * Interrupts the calls whose final result is not in the file, because it will never arrive (SPEC RE44). Can be
+ * Interrupts the calls whose final result is not in the file, because that result will never arrive (SPEC RE44). Can be
  * repeated.
  */
 async function settleWaitingCalls({ store, readSeq }: FoldingHost): Promise<void> {
@@ -70,7 +70,7 @@ class Fold {
   readonly #writer: TranscriptWriter
   /** The ids that this object has folded. */
   readonly #foldedIds = new IdFilter()
-  /** Whether these are the ids of all messages. False after a restart, and once a message has been sent. */
+  /** Whether `#foldedIds` contains the ids of all messages. False after a restart, and once a message has been sent. */
   #hasOnlyFolded: boolean
   readonly #toRecordNumber: (n: number) => number
   /** The stored progress. */
@@ -79,7 +79,10 @@ class Fold {
   #last: Pick<StagedRow, "at" | "n">
   /** Records added since the last stored progress. */
   #pendingRecords = 0
-  /** Counts of dropped content since the last stored progress, by kind. They are stored together with the progress. */
+  /**
+   * Counts of content dropped since the last stored progress, by kind. The counts are stored together with the next
+   * progress.
+   */
   #lost: KindTotals = {}
 
   constructor(host: FoldingHost, staged: StagedFile) {
@@ -97,8 +100,8 @@ class Fold {
   }
 
   /**
-   * Returns the next batch. Records with positions are read in file order, where a queued question follows the earlier
-   * answer.
+   * Returns the next batch. Records with positions are read in file order, in which a question that was queued follows
+   * the answer before it.
    */
   readNext(): StagedRow[] {
     const { staging } = this.#host
@@ -106,7 +109,10 @@ class Fold {
     return this.#staged.isPlaced ? staging.readNextInFileOrder(this.#last.n) : staging.readNextByTime(this.#last)
   }
 
-  /** Called after each yield, because a message may have been sent in the meantime, and its id is then taken too. */
+  /**
+   * Checks for new messages. Called after each yield, because a message may have been sent in the meantime, whose id is
+   * then taken too.
+   */
   lookForMessages(): void {
     const { store } = this.#host
     this.#hasOnlyFolded &&= store.countQueued() === 0 && store.readWithdrawnSince(0).length === 0
@@ -116,7 +122,7 @@ class Fold {
   addRow(row: StagedRow): boolean {
     const record = rowToRecord(row)
     const assembled = record === null ? [] : this.#assembler.addRecord(record, this.#toRecordNumber(row.n))
-    // The record that completes a turn belongs to the next one, so the progress ends before it.
+    // The record that completes a turn belongs to the next turn, so the stored progress ends before this record.
     const isTurnComplete = assembled.some((item) => item.kind === "message")
     if (assembled.length > 0) this.#commit(assembled, isTurnComplete ? this.#nextProgress() : this.#progress)
     if (isTurnComplete) this.#pendingRecords = 0

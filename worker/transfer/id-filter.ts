@@ -1,8 +1,8 @@
 /**
  * id-filter.ts: remembers which ids were folded, in a fixed amount of memory (a Bloom filter).
  *
- * Nearly every id of a file is new. A query for each would create more garbage than all other work of folding, and the
- * object would grow by tens of megabytes.
+ * Nearly every id of a file is new. Querying the database for each id would create more garbage than all other work of
+ * folding, and the object would grow by tens of megabytes.
  */
 
 /** Number of bits. With MAX_IMPORT_RECORDS ids, one new id in thirty has to be looked up. */
@@ -24,7 +24,9 @@ export class IdFilter {
     }
   }
 
-  /** False if the id was never added. True if it was, and sometimes if it was not. */
+  /**
+   * Returns true if the id was added, and sometimes also if it was not. Returns false only if the id was never added.
+   */
   mayHave(id: string): boolean {
     return listBits(id).every((bit) => ((this.#words[bit >>> 5] ?? 0) & (1 << (bit & 31))) !== 0)
   }
@@ -36,7 +38,8 @@ function listBits(id: string): number[] {
 }
 
 /**
- * FNV-1a over UTF-16 code units, with its bits mixed afterwards, because the ids of a file differ only in a few digits.
+ * Hashes an id with FNV-1a over its UTF-16 code units, and mixes the bits afterwards, because the ids of a file differ
+ * only in a few digits.
  */
 function hashId(id: string, seed: number): number {
   let value = seed

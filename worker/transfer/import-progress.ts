@@ -6,7 +6,10 @@ import type { StagedRows } from "./staged-rows.ts"
 
 const NO_IMPORT: ImportProgress = { state: "none", records: 0, folded: 0, bad: [], skipped: 0, isSealed: false }
 
-/** `recordsByPart` contains the parts that are being uploaded, with the number of records received so far. */
+/**
+ * Reads the progress. `recordsByPart` contains the parts that are being uploaded, with the number of records received
+ * so far.
+ */
 export function readImportProgress(staging: StagedRows, recordsByPart: ReadonlyMap<number, number>): ImportProgress {
   const state = staging.readState()
   if (state === null) return NO_IMPORT

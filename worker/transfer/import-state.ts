@@ -1,4 +1,6 @@
-/** import-state.ts: the state of an import, as stored in the session's row, and of its parts. */
+/**
+ * import-state.ts: the state of an import, which is stored in the session's row, and the results of staging its parts.
+ */
 
 import type { KindTotals } from "../../shared/ingest/history/kind-counts.ts"
 import type { BadLine } from "../../shared/protocol/http-body.ts"
@@ -6,7 +8,7 @@ import type { ImportPart } from "../platform/rpc/session-types.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
 import type { SqlExecutor } from "../store/storage-gate.ts"
 
-/** The position of a file that is sent in one request. */
+/** The part of a file that is sent whole, in one request. */
 export const WHOLE_FILE: ImportPart = { part: 1, of: 1 }
 
 /** The result of staging one part. */
@@ -17,12 +19,12 @@ export interface PartTally {
   readonly bad: readonly BadLine[]
   /**
    * Counts of content that cannot be shown as it was, by kind. Folding adds the content that it drops. Absent in a
-   * tally that an earlier version stored.
+   * tally stored by an earlier version.
    */
   readonly kinds?: KindTotals
   /** The title that another system gave the conversation. */
   readonly title?: string
-  /** Its records contain positions, as our own exports do. */
+  /** Whether the part's records contain positions, as those of our own exports do. */
   readonly isPlaced: boolean
   /** Digest that identifies the part; empty if it has no usable record. */
   readonly source: string
@@ -37,7 +39,7 @@ export interface StagingState {
   readonly of: number
   /** When a part last started or ended, in milliseconds since 1970. */
   readonly touched: number
-  /** When the first part started, in milliseconds since 1970. Absent in a state that an earlier version stored. */
+  /** When the first part started, in milliseconds since 1970. Absent in a state stored by an earlier version. */
   readonly began?: number
   /** The tenant whose key sealed the file; absent: the session's own. */
   readonly sealedBy?: string
@@ -46,21 +48,24 @@ export interface StagingState {
 /** The state once all parts are staged. */
 export interface StagedFile extends Omit<PartTally, "source"> {
   readonly step: "folding" | "done"
-  /** Digests of the parts. Uploading the same file again adds nothing; any other is refused. */
+  /** Digests of the parts. Uploading the same file again adds nothing; any other file is refused. */
   readonly sources: readonly string[]
   /** Digest of the whole file, if it has more than one part. */
   readonly source?: string
   readonly tries?: FoldingTries
-  /** The file has a valid seal of the tenant, so its cards are shown as they were. Null: not verified yet. */
+  /**
+   * Whether the file has a valid seal of the tenant; if so, its cards are shown as they were. Null until the seal has
+   * been checked.
+   */
   readonly isSealed: boolean | null
   /** The tenant whose key sealed the file; absent: the session's own. */
   readonly sealedBy?: string
-  /** Whether the assets that still exist were copied. */
+  /** Whether the assets that still exist have been copied. */
   readonly isCarried?: boolean
-  /** The end of its active path; null: its newest message. */
+  /** The end of the file's active path; null if the path ends at the newest message. */
   readonly tip: number | null
   readonly title: string
-  /** Number of messages that were imported. Set when the file is folded. */
+  /** Number of messages that were imported. Set once the file has been folded. */
   readonly messages?: number
 }
 

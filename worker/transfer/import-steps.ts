@@ -1,7 +1,7 @@
 /**
  * import-steps.ts: the steps of an import: stage its parts, combine them into a file, fold the file, or drop it.
  *
- * Each step stores its result, so that an import continues after a restart from what is stored.
+ * Each step stores its result, so that after a restart an import continues from the last stored result.
  */
 
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
@@ -20,8 +20,8 @@ import { createYielder } from "./yielder.ts"
 import type { ImportPart } from "../platform/rpc/session-types.ts"
 
 /**
- * Number of failures at the same turn after which an import fails. The alarm retries after each one, so they are spread
- * over several minutes.
+ * Number of failures at the same turn after which an import fails. The alarm retries after each failure, so the
+ * failures are spread over several minutes.
  */
 export const MAX_FOLDING_TRIES = 8
 
@@ -41,9 +41,10 @@ export interface ImportHost extends FoldingHost {
 }
 
 /**
- * Stages one part, replacing an earlier upload of it. `recordsByPart` contains its number of records while this runs.
+ * Stages one part, replacing any earlier upload of the same part. While this runs, `recordsByPart` contains the part's
+ * number of records.
  *
- * Errors: those of `stagePart`; the part is deleted then.
+ * Errors: those of `stagePart`; in that case, the part is deleted.
  */
 export async function stageUploadedPart(
   { staging, store, times, now }: ImportHost,
@@ -88,7 +89,9 @@ export function readUploadTimes({ importIdleMs, importUploadMs }: TimeLimits): U
   return { idleMs: importIdleMs, totalMs: importUploadMs }
 }
 
-/** Combines the staged parts into one file that is ready to be folded. False if it has no usable record. */
+/**
+ * Combines the staged parts into one file that is ready to be folded. Returns false if the file has no usable record.
+ */
 export function completeStaging({ staging, store }: ImportHost): boolean {
   const tallies = [...staging.readParts().values()]
   const sumTallies = (key: "records" | "skipped"): number => tallies.reduce((total, tally) => total + tally[key], 0)
@@ -127,7 +130,7 @@ export async function foldStagedImport(host: ImportHost): Promise<void> {
   // Loaded on demand, because few sessions import a file.
   const { foldStagedFile } = await import("./fold-import.ts")
   await foldStagedFile(host, state)
-  // Folding adds to the kinds of the stored state.
+  // The kinds are read again, because folding adds to those of the stored state.
   const kinds = readKinds(staging)
   const done: StagedFile = { ...state, step: "done", messages: staging.countMessages(), kinds }
   store.atomically(() => {
@@ -145,7 +148,10 @@ function readKinds(staging: StagedRows): KindTotals {
   return state?.step === "folding" ? (state.kinds ?? {}) : {}
 }
 
-/** Gives records without a time at the start of a part the last time of the previous part. Can be repeated. */
+/**
+ * Sets the time of records that have none at the start of a part to the last time of the previous part. Can be
+ * repeated.
+ */
 async function fillMissingTimes(staging: StagedRows): Promise<void> {
   const yieldToOthers = createYielder(1)
   let timeMs = 0
@@ -162,7 +168,7 @@ async function identifyFile({ staging, getSealKey }: ImportHost, state: StagedFi
   return { ...verified, ...(source === undefined ? {} : { source }) }
 }
 
-/** Returns the number of consecutive failures at the current row, including one that just happened. */
+/** Returns the number of consecutive failures at the current row, including the one that just happened. */
 export function countFoldingTries(staging: StagedRows, { tries }: StagedFile): FoldingTries {
   const at = staging.readFoldingProgress().n
   return { at, count: tries?.at === at ? tries.count + 1 : 1 }

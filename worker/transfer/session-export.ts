@@ -19,7 +19,7 @@ import { createYielder } from "./yielder.ts"
 
 export interface ExportStream {
   readonly lines: ReadableStream<Uint8Array>
-  /** Resolves when everything was read or the reader cancelled. */
+  /** Resolves when everything has been read or the reader has cancelled. */
   readonly done: Promise<void>
 }
 
@@ -58,7 +58,7 @@ function* listMessages(store: SessionStore, after: number): Generator<StoredMess
 /**
  * Exports the active path as Markdown, from its start or after a position (SPEC RE22).
  *
- * Cost: one row and the memory of a number per message to find the path, then the rows of one message at a time.
+ * Cost: to find the path, one row and one number in memory per message; then the rows of one message at a time.
  */
 export function exportMarkdown(store: SessionStore, after: number | null, owner: CardOwner): ExportStream {
   return streamTexts(generateMarkdown(store, after ?? 0, createCardPrinter(owner)))
@@ -72,15 +72,18 @@ function streamTexts(texts: AsyncIterable<string>): ExportStream {
     for await (const text of texts) await writer.write(encoder.encode(text))
     await writer.close()
   }
-  // The write fails if the client disconnects, or if the session is erased meanwhile. Without the abort, the client
-  // would wait forever for the remainder of the body.
+  // The write fails if the client disconnects, or if the session is erased in the meantime. Without the abort, the
+  // client would wait forever for the remainder of the body.
   const done = writeTexts().catch((error: unknown) => writer.abort(error).catch(() => {}))
   return { lines: readable, done }
 }
 
 const SEAL_ALGORITHM = "HMAC-SHA256"
 
-/** `sealing`: the key of the seal, and the stored end of the active path. Null: there is no seal. */
+/**
+ * Generates the lines of an export. `sealing` contains the key of the seal and reads the end of the active path; it is
+ * null for an export without a seal.
+ */
 async function* generateJsonl(
   source: ExportSource,
   messages: Iterable<StoredMessage> | AsyncIterable<StoredMessage>,
@@ -127,7 +130,7 @@ function createNewAssetLister({ row: session, assets }: ExportSource): (message:
   }
 }
 
-/** Number of messages of the path between yields. */
+/** Number of the path's messages between yields. */
 const YIELD_EVERY_MESSAGES = 500
 
 async function* generateMarkdown(store: SessionStore, after: number, cards: CardPrinter): AsyncGenerator<string> {

@@ -2,8 +2,8 @@
  * session-import.ts: runs the import of a file, which is uploaded whole or in numbered parts.
  *
  * upload → staging → all parts staged → folding → a new epoch
- * Its state is stored, so it continues after a restart and without a waiting client. From the first byte until the file
- * is folded or dropped, no turn starts, and messages are queued.
+ * The state of an import is stored, so the import continues after a restart, and even if no client waits for it. From
+ * the first byte until the file is folded or dropped, no turn starts, and messages are queued.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -52,15 +52,15 @@ export class Importer {
   readonly #recordsByPart = new Map<number, number>()
   #folding: Promise<void> | null = null
 
-  /** `pause` keeps turns from starting. It may have begun already. */
+  /** `pause` keeps turns from starting. The pause may have begun already. */
   constructor(host: ImportHost, pause: TurnPause) {
     this.#host = host
     this.#pause = pause
   }
 
   /**
-   * Accepts a file or a part, replacing an earlier upload of the same part. Resolves when it is staged; for a whole
-   * file, when it is folded or after `importResponseMs` (SPEC RE33).
+   * Accepts a file or a part, replacing an earlier upload of the same part. Resolves when the part is staged; for a
+   * whole file, when the file is folded or after `importResponseMs` (SPEC RE33).
    */
   async importPart(place: ImportPart, body: ReadableStream<Uint8Array>): Promise<Result<ImportAnswer>> {
     const known = this.#host.staging.readState()
@@ -161,13 +161,13 @@ export class Importer {
     try {
       if (this.#scheduleRetry()) return this.#host.armAlarm()
     } catch {
-      // The staged rows are unchanged, so the alarm can try again.
+      // The staged rows are unchanged, so the alarm can retry.
       return this.#host.armAlarm()
     }
     await this.#pause.end()
   }
 
-  /** Counts the failure. False if there is nothing left to fold or the file failed too often. */
+  /** Counts the failure. Returns false if there is nothing left to fold or the file has failed too often. */
   #scheduleRetry(): boolean {
     const { staging } = this.#host
     const state = staging.readState()

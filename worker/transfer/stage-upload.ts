@@ -37,8 +37,8 @@ export interface PartUpload {
 /**
  * Stages one part (SPEC RE6, RE9–RE11, RE20, RE28–RE41).
  *
- * Errors: those of `readUploadLines`; some rows may already be stored.
- * Cost: linear, with the memory of one chunk, the longest line and one batch.
+ * Errors: those of `readUploadLines`; some rows may already be stored. Cost: linear time, and memory for one chunk, the
+ * longest line and one batch.
  */
 export async function stagePart(
   staging: StagedRows,
@@ -128,17 +128,17 @@ interface ParsedRecord {
   readonly record: StreamRecord
   /** The record as it is staged. */
   readonly line: string
-  /** Whether it is a question that was too long (SPEC IH17). */
+  /** Whether the record is a question that was shortened because it was too long (SPEC IH17). */
   readonly isShortened: boolean
 }
 
 interface NumberedRecord {
-  /** Number of its line, or of its message in a JSON array. */
+  /** The number of the record's line, or of its message in a JSON array. */
   readonly n: number
   readonly result: Result<ParsedRecord>
 }
 
-/** Number of records read before the process handles other requests: a few milliseconds. */
+/** Number of records read before the process handles other requests. Reading this many takes a few milliseconds. */
 export const YIELD_EVERY_RECORDS = 256
 
 /**
@@ -193,7 +193,7 @@ const MAX_DOCUMENT_CHARS = 16 * 1024 * 1024
 
 type RecordReader = ReturnType<typeof createRecordReader>
 
-/** Reads records from JSON values: those of a line, or of a document. */
+/** Creates a reader that extracts records from JSON values. A value is a line or a whole document. */
 function createValueReader(part: number) {
   const history = createHistoryReader(formatTime, part === 1)
   let last = 0
@@ -226,13 +226,13 @@ function createValueReader(part: number) {
   }
 }
 
-/** Reads records from a file with one record per line, or from a single JSON document that spans several lines. */
+/** Creates a reader for a file with one record per line, or with a single JSON document that spans several lines. */
 function createRecordReader(part: number) {
   const { countKinds, readTitle, readValue, readEnd } = createValueReader(part)
   let document: DocumentBuffer | null = null
   let isFirst = true
   const readText = (n: number, text: string): Generator<NumberedRecord> => readValue(n, parseJsonToDepth(text))
-  /** Reads the buffered lines one by one, because they are not a document. */
+  /** Reads the buffered lines one by one, because they turned out not to be a document. */
   function* readBuffered(lines: DocumentBuffer["lines"]): Generator<NumberedRecord> {
     document = null
     for (const { n, text } of lines) yield* readText(n, text)
@@ -277,8 +277,8 @@ interface DocumentBuffer {
 }
 
 /**
- * Returns the buffer for a document of several lines, if the first line begins one: an array or an object that
- * continues.
+ * Returns a buffer if the first line begins a document of several lines: an array or an object that continues on the
+ * next line. Otherwise null.
  */
 function startDocument(firstLine: string): DocumentBuffer | null {
   const start = firstLine.trim()
@@ -301,7 +301,8 @@ function* eventToRecords(n: number, event: ChatEvent): Generator<NumberedRecord>
 }
 
 /**
- * Applies the limits of sent messages and of rows. A question that is too long is shortened, because it opens its turn.
+ * Checks a record against the limits for sent messages and for rows. A question that is too long is shortened instead
+ * of skipped, because it opens its turn.
  */
 function checkRecordSize(record: StreamRecord, json: object, isShortened = false): Result<ParsedRecord> {
   if (record.type === "user_message" && !isShortened && countUtf8Bytes(record.text ?? "") > MAX_MESSAGE_BYTES) {
@@ -314,7 +315,7 @@ function checkRecordSize(record: StreamRecord, json: object, isShortened = false
   return succeed({ record, line, isShortened })
 }
 
-/** Returns the start of a question that fits a message, with a note about the omitted text. */
+/** Returns as much of the start of a question as fits in a message, with a note about the omitted text. */
 function cutQuestion(text: string): string {
   const head = new Uint8Array(MAX_MESSAGE_BYTES - CUT_NOTE_BYTES)
   return cutTextWithNote(text, new TextEncoder().encodeInto(text, head).read)
@@ -326,10 +327,11 @@ function parseTimeMs({ timestamp }: StreamRecord): number | null {
 }
 
 /**
- * Computes the digest of a part's usable records without staging it. It does not depend on the session's id.
+ * Computes the digest of a part's usable records without staging the part. The digest does not depend on the session's
+ * id.
  *
- * Errors: `import_empty` if the part has no usable record, and those of `readUploadLines`.
- * Cost: the same as `stagePart`, without the writes.
+ * Errors: `import_empty` if the part has no usable record, and those of `readUploadLines`. Cost: the same as
+ * `stagePart`, without the writes.
  */
 export async function computePartSource(
   body: ReadableStream<Uint8Array>,

@@ -21,7 +21,7 @@ export interface StagedRow {
   readonly home: string | null
 }
 
-/** A record of a part with its index in it. */
+/** A record with its index in its part. */
 export interface NewStagedRow extends Omit<StagedRow, "n"> {
   readonly i: number
 }
@@ -29,10 +29,10 @@ export interface NewStagedRow extends Omit<StagedRow, "n"> {
 /** The last folded row, in reading order, and the number of folded records. */
 export type FoldingProgress = Pick<StagedRow, "at" | "n"> & { readonly folded: number }
 
-/** Row numbers of part p start at p times this number. A part has far fewer lines. */
+/** Row numbers of part p start at p times this number. A part has far fewer lines than that. */
 export const ROWS_PER_PART = 2 ** 32
 
-/** Time of the rows before a part's first time, until the last time of the previous part is known. */
+/** Time of the rows that precede a part's first known time, until the last time of the previous part is known. */
 export const UNKNOWN_TIME_MS = Number.MIN_SAFE_INTEGER
 
 /** Maximum size of a batch, in rows and in UTF-16 code units. */
@@ -42,7 +42,7 @@ export const BATCH_CHARS = 16 * 1024
 /** Number of rows that one statement adds. A statement can have at most 100 parameters. */
 const ROWS_PER_STATEMENT = 20
 
-/** Maximum number of rows that one statement changes: a few milliseconds. */
+/** Maximum number of rows that one statement changes, which takes a few milliseconds. */
 const SLICE_ROWS = 1024
 
 export type StagedRows = ReturnType<typeof createStagedRows>
@@ -100,8 +100,8 @@ function createRecordWrites(sql: SqlExecutor) {
     },
 
     /**
-     * Gives rows without a time at the start of a part the last time of the previous part, at most SLICE_ROWS at once.
-     * Returns whether there may be more.
+     * Sets the time of rows that have none at the start of a part to the last time of the previous part. Changes at
+     * most SLICE_ROWS rows, and returns whether there may be more.
      */
     fillMissingTimes(part: number, previousTimeMs: number): boolean {
       const slice = "SELECT n FROM staged WHERE at = ? AND n >= ? AND n < ? LIMIT ?"
@@ -126,7 +126,9 @@ function createRecordWrites(sql: SqlExecutor) {
   }
 }
 
-/** Longest text in a row, in UTF-16 code units. A row can hold 2 MB, and a code unit takes at most three bytes. */
+/**
+ * Maximum length of a row's text, in UTF-16 code units. A row can hold 2 MB, and a code unit takes at most three bytes.
+ */
 const MAX_PIECE_CHARS = 500_000
 
 function cutIntoPieces(line: string): string[] {
@@ -146,7 +148,7 @@ function createRecordReads(sql: SqlExecutor) {
     return { ...row, line: row.line + rest.map(({ text }) => text).join("") }
   }
 
-  /** Reads as many rows as fit a batch, at least one. */
+  /** Reads as many rows as fit in a batch, but at least one. */
   function readBatch(query: string, ...values: SqlStorageValue[]): StagedRow[] {
     const rows: SqlStagedRow[] = []
     let chars = 0
@@ -155,7 +157,7 @@ function createRecordReads(sql: SqlExecutor) {
       chars += row.pieces > 0 ? MAX_PIECE_CHARS : row.line.length
       if (chars >= BATCH_CHARS) break
     }
-    // After the loop, because a cursor ends with the next statement.
+    // Pieces are joined after the loop, because the next statement ends the cursor.
     return rows.map(joinPieces)
   }
 
@@ -231,7 +233,7 @@ function createFoldingRows(sql: SqlExecutor) {
       sql.exec("INSERT OR REPLACE INTO folding (one, at, n, folded) VALUES (1, ?, ?, ?)", at, n, folded)
     },
 
-    /** Folded calls whose final result is still missing, oldest first. */
+    /** Returns folded calls whose final result is still missing, oldest first. */
     listWaitingCalls: () =>
       sql
         .exec<{ id: string; call_id: string; result: string }>(

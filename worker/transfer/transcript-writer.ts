@@ -1,7 +1,7 @@
 /**
  * transcript-writer.ts: writes the messages of an imported file to the transcript.
  *
- * A message keeps the position and the parent that its file states, if they fit. Otherwise it follows the newest
+ * A message keeps the position and the parent that its file states, if they fit. Otherwise, it follows the newest
  * message.
  */
 
@@ -16,14 +16,17 @@ import type { SessionStore } from "../store/session-store.ts"
 import { createPartWriter, TurnRecorder } from "../turn/turn-recorder.ts"
 
 /**
- * Maximum number of results of an imported file that arrive after the end of their answer: each requires reading the
- * answer again. Further results are dropped. SPEC RE36.
+ * Maximum number of results in an imported file that come after the end of their answer. Each of them requires reading
+ * the answer again. Further results are dropped. SPEC RE36.
  */
 const MAX_IMPORTED_LATE_RESULTS = 5_000
 
 export interface TranscriptWriterHost {
   readonly store: SessionStore
-  /** Returns the newest seq of the session. Imported rows carry it, because an import takes none (SPEC HI6). */
+  /**
+   * Returns the newest seq of the session. Imported rows carry this seq, because an import assigns no new ones (SPEC
+   * HI6).
+   */
   readonly readSeq: () => number
   /** Decides the grants of an unverified import. */
   readonly resolver: Resolver
@@ -54,7 +57,7 @@ export class TranscriptWriter {
     this.#isSealed = isSealed
     this.#onInsert = onInsert
     this.#newestPos = host.store.readNewestPos()
-    // Not the end of the active path, which stays empty until the whole file is folded (SPEC HI6).
+    // This is not the end of the session's active path, which stays empty until the whole file is folded (SPEC HI6).
     this.#tipPos = this.#newestPos === 0 ? null : this.#newestPos
   }
 
@@ -117,7 +120,10 @@ export class TranscriptWriter {
       : { pos: this.#newestPos + 1, parent: this.#tipPos }
   }
 
-  /** Falls back to the tip if the stated parent was skipped, so that the path still contains the messages before it. */
+  /**
+   * Returns the stated parent, or the tip if that parent was skipped, so that the path still contains the messages
+   * before it.
+   */
   #chooseParent(parent: number | null, pos: number): number | null {
     if (parent === null || parent === this.#tipPos) return parent
     return parent < pos && this.#host.store.hasMessageAt(parent) ? parent : this.#tipPos
@@ -136,7 +142,10 @@ export class TranscriptWriter {
     return first === undefined || version === 1 ? null : { first, n: store.countVersions(parent) + 1 }
   }
 
-  /** Inserts a row, and returns the id of its message. One whose id is taken gets a new one that is derived from it. */
+  /**
+   * Inserts a row, and returns the id of its message. A message whose id is taken gets a new id that is derived from
+   * the original one.
+   */
   #insertRow(stored: StoredMessage): string {
     const { store } = this.#host
     const { pos, message } = stored
@@ -154,7 +163,7 @@ export class TranscriptWriter {
   }
 }
 
-/** Decides the grants of an unverified message again, from the contents of this session (SPEC RE26). */
+/** Decides the grants of an unverified message again, based on the contents of this session (SPEC RE26). */
 function regrantMessage(message: Message, resolver: Resolver): Message {
   if (message.role !== "assistant") return message
   const segmenter = createMessageSegmenter()

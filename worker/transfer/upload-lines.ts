@@ -10,7 +10,7 @@ import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from "../../shared/limits.ts"
 import { createLineSplitter, type Line } from "../../shared/ingest/line-splitter.ts"
 import { withTimeout } from "../platform/timeout.ts"
 
-/** The remainder of an upload cannot be read. The lines before it were already returned. */
+/** Thrown if the remainder of an upload cannot be read. The lines before it have already been yielded. */
 export class UnreadableUploadError extends Error {
   readonly fault: Fault
   constructor(fault: Fault) {
@@ -21,9 +21,9 @@ export class UnreadableUploadError extends Error {
 
 /** How long an upload may take, in milliseconds. */
 export interface UploadTimes {
-  /** Longest silence. */
+  /** Maximum time without new bytes. */
   readonly idleMs: number
-  /** Longest total time. */
+  /** Maximum total time. */
   readonly totalMs: number
 }
 
@@ -47,8 +47,8 @@ const CHUNK_BYTES = 64 * 1024
  *
  * Errors: throws `UnreadableUploadError` beyond MAX_IMPORT_BYTES, compressed or not, beyond MAX_IMPORT_RECORDS lines,
  * for damaged gzip data and data that unpacks to more than MAX_UNPACK_RATIO times its size, if the upload breaks off,
- * and if it exceeds its time limits. The stream is then cancelled and the remainder is not read.
- * Cost: linear, with the memory of one chunk and the longest line.
+ * and if it exceeds its time limits. The stream is then cancelled and the remainder is not read. Cost: linear time, and
+ * memory for one chunk and the longest line.
  */
 export async function* readUploadLines(
   body: ReadableStream<Uint8Array>,
@@ -64,7 +64,7 @@ export async function* readUploadLines(
   yield splitter.end()
 }
 
-/** Errors: throws `UnreadableUploadError` for more records, or lines, than an upload may have (SPEC RE38). */
+/** Throws `UnreadableUploadError` if this is more records, or lines, than an upload may have (SPEC RE38). */
 export function checkRecordCount(records: number): void {
   if (records <= MAX_IMPORT_RECORDS) return
   throw new UnreadableUploadError({ reason: "import_too_many_records", max: MAX_IMPORT_RECORDS })
@@ -118,7 +118,7 @@ async function* limitBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   }
 }
 
-/** Detects gzip by its first two bytes, regardless of the request's headers. */
+/** Decompresses gzip data, which is detected by its first two bytes, regardless of the request's headers. */
 async function* decompressIfGzip(chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   const first = await chunks.next()
   if (first.done === true) return

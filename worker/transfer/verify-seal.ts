@@ -12,7 +12,7 @@ import { createYielder, FOLD_YIELD_BATCHES } from "./yielder.ts"
  * Reads the tip and title from the signature record of a file, and checks that the tenant's seal covers the whole file
  * (SPEC RE4, RE8).
  *
- * Cost: one row for a file without a seal. Otherwise linear, with the memory of one batch.
+ * Cost: one row for a file without a seal. Otherwise linear time, and memory for one batch.
  */
 export async function verifySeal(
   staging: StagedRows,
@@ -38,7 +38,7 @@ export async function verifySeal(
   return { ...described, isSealed: await seal.verify(await getKey(), value) }
 }
 
-/** Digest that identifies a whole file that came in parts. Cost: linear, with the memory of one batch. */
+/** Computes the digest that identifies a file uploaded in parts. Cost: linear time, and memory for one batch. */
 export async function computeFileSource(staging: StagedRows): Promise<string> {
   const digest = createRecordDigest()
   await forEachBatch(staging, (rows) => digest.add(rows.map(({ line }) => line)))

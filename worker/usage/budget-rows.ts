@@ -37,8 +37,8 @@ export class BudgetRows {
   }
 
   /**
-   * Whether any limits are set. Not cached, because imports and erasures write these rows through their own instance.
-   * Cost: one row read.
+   * Whether any limits are set. Not cached, because imports and erasures write these rows through instances of their
+   * own. Cost: one row read.
    */
   hasAny(): boolean {
     return this.#sql.exec("SELECT 1 FROM budgets LIMIT 1").toArray().length > 0

@@ -1,6 +1,6 @@
 /**
- * directory-budgets.ts: the budgets of a user's directory object. It leases turns, and reads the current budgets from
- * the tenant.
+ * directory-budgets.ts: the budgets in a user's directory object. Leases turns, and reads the current budgets from the
+ * tenant.
  */
 
 import { type Fault, type Result, succeed } from "../../shared/fault.ts"
@@ -24,21 +24,22 @@ import { DirectoryMetering } from "./directory-metering.ts"
 import { UserBudget } from "./user-budget.ts"
 
 /**
- * Shortest time between two calls to the tenant, not counting reports, in milliseconds. Such calls are made before a
- * refusal, or if no budget is known. The time doubles with each further refusal, up to the maximum.
+ * Minimum time between two calls to the tenant, not counting reports, in milliseconds. The tenant is called before a
+ * refusal, and if no budget is known. The time doubles with each further refusal, up to the maximum.
  */
 const ASK_PAUSE_MS = 5_000
 const MAX_ASK_PAUSE_MS = 5 * 60_000
 
 /**
- * A new process does not know when the tenant was last called. It makes no call if a budget was counted within this
- * time, in milliseconds.
+ * A new process does not know when the tenant was last called. It makes no call if usage was counted against a budget
+ * within this time, in milliseconds.
  */
 const RESTART_PAUSE_MS = 2 * 60_000
 
 /**
- * A new conversation fetches the limits, for a user who sends no messages, if the last reply or turn is older than
- * this, in milliseconds. If limits are already known, only every eighth conversation does so.
+ * When a user creates a conversation, the limits are fetched if the last reply or turn is older than MAX_GRANT_AGE_MS.
+ * Without this, the limits would never reach a user who sends no messages. If limits are already known, only every
+ * eighth conversation (LEARN_SESSIONS) fetches them.
  */
 const LEARN_SESSIONS = 8
 const MAX_GRANT_AGE_MS = 60 * 60_000
@@ -50,7 +51,7 @@ const MAX_SHARED_ANSWERS = 1_000
 /** For each tenant, its newest reply to any directory of this isolate. */
 const tenantAnswers = new FreshCache<TenantGrant>(SHARED_ANSWER_MS, MAX_SHARED_ANSWERS)
 
-/** The longest that a refusal waits for the tenant, in milliseconds. */
+/** Maximum time for which a refusal waits for the tenant, in milliseconds. */
 const MAX_ASK_MS = 5_000
 
 export class DirectoryBudgets {
@@ -90,14 +91,14 @@ export class DirectoryBudgets {
     // Before a refusal, check whether the budget has been raised in the meantime.
     if (leased.ok || !(await this.#asksBeforeRefusal(leased.fault))) return leased
     const again = this.#leaseTurn(session, isAgent)
-    // Otherwise every retry of a client would reach the tenant's object.
+    // Otherwise, every retry of a client would reach the tenant's object.
     if (!again.ok) this.#pauseMs = Math.min(this.#pauseMs * (2 + Math.random() / 2), MAX_ASK_PAUSE_MS)
     return again
   }
 
-  /** Calls the tenant, unless it was called a short time ago. Returns whether it was called. */
+  /** Calls the tenant, unless the tenant was called recently. Returns whether this call was made. */
   async #asksBeforeRefusal(fault: Fault): Promise<boolean> {
-    // Otherwise all users of the tenant would call its object as soon as its budget is used up.
+    // Otherwise, all users of the tenant would call its object as soon as its budget is used up.
     if (this.#isKnownUsedUp(fault)) return false
     const isUsedUp = fault.reason === "budget_exhausted" && fault.resets !== null
     // A report lets administrators see at once what has used up a budget, and its reply contains the current budgets.
@@ -144,7 +145,10 @@ export class DirectoryBudgets {
     return succeed({ meters: [], turns: 1, until: Date.now() + SESSION_LEASE_MS })
   }
 
-  /** `countHeld` counts the user's sessions and stored bytes; a null count is unknown. */
+  /**
+   * Returns the user's budgets as clients receive them. `countHeld` counts the user's sessions and stored bytes; a null
+   * count is unknown.
+   */
   async readViews(countHeld: () => Omit<HeldCounts, "concurrent_turns">): Promise<BudgetView[]> {
     if (!this.#host.tables.exist()) return []
     const account = this.account.readAccount()
@@ -217,7 +221,7 @@ export class DirectoryBudgets {
   }
 }
 
-/** Sums the entries of one month: the usage on the day of an instant, and in its month. */
+/** Sums the usage on the day of `at` and in its month. `entries` are those of that month. */
 function sumPeriods(entries: readonly UsageEntry[], at: number): PeriodSpending {
   const today = toDay(at)
   return { day: sumSpending(entries.filter(({ day }) => day === today)), month: sumSpending(entries) }

@@ -15,13 +15,13 @@ import type { UsageReport } from "../../shared/usage/usage-report.ts"
 
 /** Callbacks for the budgets, which count the same reports. */
 export interface MeteringHooks {
-  /** Called in the transaction that adds a report, once for each. */
+  /** Called in the transaction that adds a report, once per report. */
   readonly onReport: (entries: readonly UsageEntry[]) => void
   /** Called after a transaction that was rolled back. */
   readonly onRollback: () => void
   /** Called with the budgets from the tenant's reply when the tenant has added a batch. */
   readonly onBatchSent: (grant: TenantGrant | null, batch: BatchId) => void
-  /** Whether the tenant should be called at once. Otherwise a full batch waits. */
+  /** Whether the tenant should be called at once. Otherwise, a full batch waits. */
   readonly needsRenewal: () => boolean
 }
 
@@ -52,7 +52,7 @@ export class DirectoryMetering {
     for (const report of reports) this.add(report, report === reports.at(-1))
   }
 
-  /** Adds a report of a session, once. */
+  /** Adds a report of a session. Adding the same report again has no effect. */
   add(report: UsageReport, isLast = false): void {
     const { ctx, tables } = this.#host
     tables.create()
@@ -104,14 +104,17 @@ export class DirectoryMetering {
     await waitAtMost(this.#logFailure(this.#usage.flushDue()), maxMs)
   }
 
-  /** Returns the user's totals from one day to another, both included, by day, model and agent. Always complete. */
+  /**
+   * Returns the user's totals from one day to another, both inclusive, by day, model and agent. They are always
+   * complete.
+   */
   readTotals(from: string, to: string): UsageEntry[] {
     return this.#host.tables.exist() ? this.#usage.readTotals(from, to) : []
   }
 
   /**
-   * Returns the entries that are in no batch. With `after`, includes those of the newest batch if it is later than that
-   * one.
+   * Returns the entries that are in no batch. With `after`, also returns the entries of the newest batch, unless that
+   * is `after.included` or an earlier batch.
    */
   readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
     return this.#usage.readUnsent(after)

@@ -35,10 +35,13 @@ export const ENDED_LEDGERS = "CREATE INDEX usage_ended ON usage_session (ended) 
 /** Adds the number of each session's reports that are in no batch yet. A new process sums these numbers. */
 export const UNSENT_REPORTS = "ALTER TABLE usage_session ADD COLUMN reports INTEGER NOT NULL DEFAULT 0"
 
-/** A batch that the tenant has is stored without entries, so that no later process sends it again. */
+/**
+ * Stored instead of the entries of a batch that the tenant has received, so that no later process sends the batch
+ * again.
+ */
 const SENT = "[]"
 
-/** How long the ledger of an erased session is kept, in milliseconds. It is longer than any call can take. */
+/** How long the ledger of an erased session is kept, in milliseconds. This is longer than any call can take. */
 const ENDED_MS = 24 * 60 * 60_000
 
 export type BatchId = Pick<UsageReport, "ledger" | "n">
@@ -62,11 +65,11 @@ export interface DirectoryUsageHost {
 
 export class DirectoryUsage {
   readonly #host: DirectoryUsageHost
-  /** Number of reports that are in no batch. Null: not counted yet. */
+  /** Number of reports that are in no batch; null until they have been counted. */
   #reports: number | null = null
-  /** The latest time for which this process has requested a call of `flush`. */
+  /** The latest time for which this process has requested a call to `flush`. */
   #wakesAt: number | null = null
-  /** When a batch that waits is sent. */
+  /** When the waiting batch is sent. */
   #dueAt: number | null = null
   /** The newest batch that the tenant is known to have, with its entries. */
   #acknowledged: UsageReport | null = null
@@ -76,7 +79,9 @@ export class DirectoryUsage {
     this.#host = host
   }
 
-  /** Adds a report, once. `isLast`: the session is being erased. Returns whether a batch is due. */
+  /**
+   * Adds a report, unless it was already added. `isLast`: the session is being erased. Returns whether a batch is due.
+   */
   add({ ledger, n, entries }: UsageReport, isLast = false): boolean {
     const { sql, now } = this.#host
     const [row] = sql
@@ -95,7 +100,9 @@ export class DirectoryUsage {
     this.#acknowledged = null
   }
 
-  /** Cost: one row read for each session with unsent reports, once in a process. */
+  /**
+   * Counts the reports that are in no batch. Cost: one row read for each session with unsent reports, once per process.
+   */
   #countReports(): number {
     const query = "SELECT coalesce(sum(reports), 0) AS n FROM usage_session WHERE has_unsent = 1"
     this.#reports ??= this.#host.sql.exec<{ n: number }>(query).one().n
@@ -175,8 +182,8 @@ export class DirectoryUsage {
   }
 
   /**
-   * Returns the batch that the tenant may lack, or else a new batch of all entries that are in none yet; null if there
-   * is nothing to send.
+   * Returns the batch that the tenant may lack, or else a new batch of all entries that are in no batch yet; null if
+   * there is nothing to send.
    */
   #nextBatch(): UsageReport | null {
     const row = this.#readBatchAfter(this.#acknowledged)
@@ -235,8 +242,8 @@ export class DirectoryUsage {
   }
 
   /**
-   * Returns the entries that are in no batch. With `after`, includes those of the newest batch if it is later than that
-   * one.
+   * Returns the entries that are in no batch. With `after`, also returns the entries of the newest batch, unless that
+   * is `after.included` or an earlier batch.
    */
   readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
     const { sql } = this.#host
@@ -262,7 +269,10 @@ export class DirectoryUsage {
     return this.#acknowledged
   }
 
-  /** Returns the user's totals from one day to another, both included, by day, model and agent. Always complete. */
+  /**
+   * Returns the user's totals from one day to another, both inclusive, by day, model and agent. They are always
+   * complete.
+   */
   readTotals(from: string, to: string): UsageEntry[] {
     const { sql } = this.#host
     type Row = TotalsRow & { day: string; provider: string; model: string; agent: string }

@@ -10,7 +10,7 @@ export function createTurnGate(env: Env, session: GatedSession): TurnGate {
     now: Date.now,
     readView: () => session.agentView,
     askDirectory: async (isAgent) => {
-      // Otherwise turns in quick succession could begin before any of them is counted.
+      // Otherwise, turns in quick succession could begin before any of them is counted.
       await session.directorySync.syncRunningState()
       return await directoryStub(env, row).leaseTurn(row.id, isAgent)
     },

@@ -2,8 +2,8 @@
  * session-usage.ts: the ledger of a session: the usage of its turns that has not yet reached the user's directory.
  *
  * turn's end → LEDGER (one row, in the same transaction) → report → directory
- * The row contains the newest report and the usage since then. Only memory records which reports the directory has, so
- * a new process sends the newest report again, which has no effect.
+ * The row contains the newest report and the usage since then. Which reports the directory has is recorded only in
+ * memory, so a new process sends the newest report again, which has no effect.
  */
 
 import { nanoid } from "nanoid"

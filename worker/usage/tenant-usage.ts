@@ -2,7 +2,7 @@
  * tenant-usage.ts: the usage of a tenant: totals by day, model and agent, and by user and day.
  *
  * batch of a directory → USAGE → pages of `GET /v1/usage`
- * The totals by day, model and agent name no user, so they stay when a user is erased.
+ * The totals by day, model and agent don't name any user, so they stay when a user is erased.
  */
 
 import { addTotals, type UsageEntry, type UsageTotals } from "../../shared/usage/usage-totals.ts"
@@ -43,7 +43,8 @@ const PAGE_ROWS = 500
 const MAX_SUMS = 4
 
 /**
- * The ledger that keeps the number of batches of all erased users. Random names are longer, so none can be equal to it.
+ * Name of the ledger that keeps the number of batches of all erased users. Random names are longer, so none can equal
+ * it.
  */
 const ERASED_LEDGER = "erased"
 
@@ -66,7 +67,8 @@ export class TenantUsage {
   }
 
   /**
-   * Adds a batch, once. `user` is null if the user is not in the tenant's list. Call this in a transaction.
+   * Adds a batch, unless it was already added. `user` is null if the user is not in the tenant's list. Call this in a
+   * transaction.
    *
    * A batch of an erased user can arrive late, even after a user with the same id has registered again.
    */
@@ -85,7 +87,7 @@ export class TenantUsage {
     })
   }
 
-  /** Call this after a transaction was rolled back, or when rows were deleted. */
+  /** Clears the sums in memory. Call this after a transaction was rolled back, or when rows were deleted. */
   forgetSums(): void {
     this.#sums = []
   }
@@ -119,7 +121,10 @@ export class TenantUsage {
     this.#pruneEnded(now)
   }
 
-  /** Removes old ledgers of erased users, at most once in PRUNE_MS. One row keeps the total number of their batches. */
+  /**
+   * Removes old ledgers of erased users, at most once per PRUNE_MS. One row keeps the total number of the removed
+   * ledgers' batches.
+   */
   #pruneEnded(now: number): void {
     if (Math.abs(now - this.#prunedAt) < PRUNE_MS) return
     this.#prunedAt = now

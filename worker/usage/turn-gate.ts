@@ -2,9 +2,9 @@
  * turn-gate.ts: decides in a session whether a turn may begin. It uses the session's lease or, without one, calls the
  * user's directory.
  *
- * In a tenant without budgets, it makes no request. The lease is only in memory, so after a restart the next turn calls
- * the directory. The session's stored configuration says whether there are budgets. It is read again from time to time,
- * because the session may be older than the first budget.
+ * In a tenant without budgets, the gate makes no request. The lease is only in memory, so after a restart the next turn
+ * calls the directory. The session's stored configuration says whether there are budgets. The configuration is read
+ * again from time to time, because the session may be older than the first budget.
  */
 
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
@@ -16,7 +16,7 @@ import type { SessionLease } from "../../shared/usage/user-account.ts"
 import { describeError, log } from "../platform/log.ts"
 import { waitAtMost } from "../platform/timeout.ts"
 
-/** Longest time for which a message over HTTP waits for the configuration, in milliseconds. */
+/** Maximum time for which a message sent over HTTP waits for the configuration, in milliseconds. */
 const VIEW_WAIT_MS = 1_000
 
 /** The part of a live session that its gate uses. */
@@ -32,7 +32,7 @@ export interface TurnGateHost {
   readonly now: () => number
   /** Returns the session's newest configuration, which says whether its tenant had budgets. */
   readonly readView: () => GatedSession["agentView"]
-  /** Calls the directory. Null: no budget applies to the user. */
+  /** Calls the directory. Returns null if no budget applies to the user. */
   readonly askDirectory: (isAgent: boolean) => Promise<Result<SessionLease | null>>
   /** Reads the configuration again, and stores it. */
   readonly refreshView: () => Promise<unknown>
@@ -45,10 +45,13 @@ export interface TurnGateHost {
 export class TurnGate {
   readonly #host: TurnGateHost
   #lease: SessionLease | null = null
-  /** The configuration when the directory last reported that there are no budgets. A later one may differ. */
+  /** The configuration when the directory last reported that there are no budgets. A later configuration may differ. */
   #unlimitedView: GatedSession["agentView"] | null = null
   #asking: Promise<Result<null>> | null = null
-  /** Whether no turn has begun since the lease was requested from the directory, which counts a running turn for it. */
+  /**
+   * Whether no turn has begun since the lease was requested. The directory already counts the requested turn as
+   * running.
+   */
   #isAsked = false
   #returning: Promise<void> = Promise.resolve()
   #refreshing: Promise<void> = Promise.resolve()
@@ -118,7 +121,7 @@ export class TurnGate {
     this.#lease = countInLease(this.#lease, { tokens: addCounts(input, output), cost }, this.#host.now())
   }
 
-  /** Applies the directory's reply to a report. Undefined: the reply contains nothing about budgets. */
+  /** Applies the directory's reply to a report. `lease` is undefined if the reply contains nothing about budgets. */
   renew(lease: SessionLease | null | undefined): void {
     if (lease === undefined) return
     this.#lease = lease

@@ -38,16 +38,19 @@ export interface UserBudgetHost {
 
 export class UserBudget {
   readonly #host: UserBudgetHost
-  /** Undefined: not read yet. */
+  /** Undefined until it has been read. */
   #account: UserAccount | null | undefined
-  /** Null: not read yet. */
+  /** Null until the running sessions have been read. */
   #given: readonly GivenLease[] | null = null
 
   constructor(host: UserBudgetHost) {
     this.#host = host
   }
 
-  /** Returns the stored account; null if the directory knows of no budgets in the tenant. Cost: one row read, once. */
+  /**
+   * Returns the stored account; null if the directory knows of no budgets in the tenant. Cost: one row read, on the
+   * first call only.
+   */
   readAccount(): UserAccount | null {
     if (this.#account === undefined) {
       const [row] = this.#host.sql.exec<{ account: string }>("SELECT account FROM budget_account").toArray()
@@ -127,13 +130,13 @@ export class UserBudget {
     this.#writeAccount(applyGrant(this.readAccount(), grant, own, unreported))
   }
 
-  /** Called when the tenant has no budgets. */
+  /** Removes the account. Called when the tenant has no budgets. */
   removeAccount(): void {
     if (this.readAccount() !== null) this.#host.sql.exec("DELETE FROM budget_account")
     this.#account = null
   }
 
-  /** Call this after a write was rolled back, or when the user was erased. */
+  /** Clears the state in memory. Call this after a write was rolled back, or when the user was erased. */
   forget(): void {
     this.#account = undefined
     this.#given = null

@@ -59,7 +59,7 @@ export function BudgetDialog({ api, subject, onChange, onClose }: BudgetDialogPr
             {adminText.cancel}
           </button>
           {!isNew && (
-            <button type="button" class="grave-text" disabled={isRunning} onClick={form.removeAll}>
+            <button type="button" class="danger-text" disabled={isRunning} onClick={form.removeAll}>
               {budgetsText.removeAll}
             </button>
           )}

@@ -1,13 +1,13 @@
 /**
- * card-draft.ts: parses the texts in the playground into a template with its samples, or finds the first problem and
- * its position. Pure. SPEC CV41.
+ * card-draft.ts: parses the playground's text into a template with its samples, or finds the first problem and its
+ * position. Pure. SPEC CV41.
  */
 
 import { isJsonObject, type Json, parseJson } from "../../../shared/json.ts"
 import { type CardTemplate, MAX_SAMPLES } from "../../../shared/card/view/card-template.ts"
 import { checkTemplate } from "../../../shared/card/view/check-template.ts"
 import { cardsText } from "../../words/admin/cards-text.ts"
-import { findLine, findPlace, findSyntaxError, type TextProblem } from "./json-place.ts"
+import { findLine, findRange, findSyntaxError, type TextProblem } from "./json-range.ts"
 
 /** The contents of the editors. */
 export interface CardDraft {
@@ -26,7 +26,7 @@ export type CheckedDraft =
   | { readonly ok: true; readonly template: CardTemplate }
   | { readonly ok: false; readonly problem: DraftProblem }
 
-/** Longer texts are refused before they are parsed. A template and a sample have at most 64 KB each. */
+/** Longer text is refused without being parsed. A template and a sample may have at most 64 KB each. */
 export const MAX_TEXT_CHARS = 300_000
 
 /** The line width that the narrower editor shows without scrolling. */
@@ -48,12 +48,12 @@ export function checkDraft({ template, samples }: CardDraft): CheckedDraft {
   const [, index, rest] = /^\/samples(?:\/(\d+)(.*))?$/.exec(pointer) ?? [null, null, pointer]
   const sample = index === null ? null : Number(index ?? 0)
   const text = sample === null ? template : (samples[sample] ?? "")
-  return { ok: false, problem: placeProblem(text, sample, rest ?? "", problem) }
+  return { ok: false, problem: locateProblem(text, sample, rest ?? "", problem) }
 }
 
-function placeProblem(text: string, sample: number | null, pointer: string, problem: string): DraftProblem {
-  const place = findPlace(text, pointer)
-  return { ...place, sample, line: findLine(text, place.start), pointer, problem }
+function locateProblem(text: string, sample: number | null, pointer: string, problem: string): DraftProblem {
+  const range = findRange(text, pointer)
+  return { ...range, sample, line: findLine(text, range.start), pointer, problem }
 }
 
 function describeUnparsed(text: string, sample: number | null): DraftProblem {
@@ -69,20 +69,23 @@ export function bodyToDraft({ samples, ...template }: { readonly [field: string]
   return { template: formatJson(template), samples: results.map((sample) => formatJson(sample)) }
 }
 
-/** If a whole body was pasted as the template, its samples go to their own editors. */
+/**
+ * Splits a whole request body that was pasted as the template, so that its samples are shown in their own editors.
+ * Returns null if the text isn't a whole body.
+ */
 export function splitPasted(text: string): CardDraft | null {
   const body = text.length > MAX_TEXT_CHARS ? undefined : parseJson(text)
   return isJsonObject(body) && Array.isArray(body["samples"]) ? bodyToDraft(body) : null
 }
 
-/** Writes short values on one line, because they are easier to read that way. */
+/** Formats a value as indented JSON. A short value is written on one line, because it is easier to read that way. */
 export function formatJson(value: unknown, indent = "", key = ""): string {
   const short = key + formatLine(value)
   if (typeof value !== "object" || value === null || indent.length + short.length <= MAX_LINE_CHARS) return short
   const inner = `${indent}  `
   const lines = Array.isArray(value)
-    ? value.map((one) => inner + formatJson(one, inner))
-    : Object.entries(value).map(([name, one]) => inner + formatJson(one, inner, `${JSON.stringify(name)}: `))
+    ? value.map((item) => inner + formatJson(item, inner))
+    : Object.entries(value).map(([name, member]) => inner + formatJson(member, inner, `${JSON.stringify(name)}: `))
   const [open, close] = Array.isArray(value) ? "[]" : "{}"
   return `${key}${open}\n${lines.join(",\n")}\n${indent}${close}`
 }
@@ -90,6 +93,6 @@ export function formatJson(value: unknown, indent = "", key = ""): string {
 function formatLine(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(formatLine).join(", ")}]`
   if (!isJsonObject(value)) return JSON.stringify(value) ?? "null"
-  const members = Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${formatLine(one)}`)
+  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${formatLine(member)}`)
   return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`
 }

@@ -1,4 +1,7 @@
-/** card-preview-styles.ts: the styles of the playground's result, which is in a shadow root so that the admin page's styles don't apply to it. */
+/**
+ * card-preview-styles.ts: the styles of the playground's result, which is in a shadow root so that the admin page's
+ * styles don't apply to it.
+ */
 
 import base from "../../styles/base.css?inline"
 import transcript from "../../styles/transcript/transcript.css?inline"
@@ -12,7 +15,7 @@ import media from "../../styles/media/media.css?inline"
 import rightToLeft from "../../styles/right-to-left.css?inline"
 import forcedColors from "../../styles/print-forced-colors.css?inline"
 
-/** Without a conversation, no images are loaded. */
+/** The preview belongs to no conversation, so it can't load images; the buttons that load them are hidden. */
 const OWN_RULES = ".gate > button { display: none }"
 
 export function createCardSheets(): CSSStyleSheet[] {

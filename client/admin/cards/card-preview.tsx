@@ -1,5 +1,6 @@
 /**
- * card-preview.tsx: draws a template with a sample as conversations draw cards, in a chosen language.
+ * card-preview.tsx: draws a template with the data of a sample, in a chosen language, as a card looks in a
+ * conversation.
  */
 
 import { useSignal } from "@preact/signals"
@@ -20,13 +21,13 @@ import { loadTexts } from "../../words/languages/load-language.ts"
 import { SelectField } from "../form-fields.tsx"
 import { createCardSheets } from "./card-preview-styles.ts"
 
-/** The version under which the preview is stored. No stored card has this hash. */
+/** The name under which the previewed template is kept. No stored template version has this hash. */
 const REFERENCE = `preview@${"0".repeat(32)}`
 
-/** The texts that are part of a card. All others stay in English, like the admin page. */
+/** The areas of UI text that appear in cards. All other text stays in English, like the admin page. */
 const CARD_AREAS: readonly string[] = ["view", "card", "chart", "media", "mediaKind"]
 
-/** Each name is in the language itself. */
+/** The name of each language, in that language. */
 const LANGUAGE_NAMES = Object.fromEntries(
   LANGUAGES.map((language) => [
     language,
@@ -54,10 +55,10 @@ function useReaderLanguage(): { readonly language: Language; readonly choose: (l
 }
 
 interface CardPreviewProps {
-  /** The newest template without a problem; null if there has been none yet. */
+  /** The latest template without a problem; null if there has been none yet. */
   readonly template: CardTemplate | null
   readonly sample: number
-  /** Whether the current template has a problem, so that an older one is shown. */
+  /** Whether an older template is shown because the current one has a problem. */
   readonly isOld: boolean
 }
 

@@ -1,4 +1,4 @@
-/** cards-section.tsx: the tenant's cards, and the playground in which they are made. SPEC AD20, CV41. */
+/** cards-section.tsx: the tenant's cards, and the playground in which they are created. SPEC AD20, CV41. */
 
 import { type Signal, signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -34,7 +34,7 @@ const parseCardList = createParser<CardList>({
 
 const parseCardBody = (value: unknown): CardBody | null => (isJsonObject(value) ? value : null)
 
-/** Number of leading digits of a revision that are shown. Enough to distinguish versions. */
+/** Number of leading digits of a revision that are shown, which is enough to distinguish versions. */
 const SHOWN_DIGITS = 8
 const FIRST_TEMPLATE = "facts"
 
@@ -119,7 +119,7 @@ function CardRows({ list, onEdit, onRemove }: CardRowsProps): VNode {
               <button type="button" onClick={() => onEdit(name)}>
                 {cardsText.edit}
               </button>
-              <button type="button" class="grave-text" onClick={() => onRemove(name)}>
+              <button type="button" class="danger-text" onClick={() => onRemove(name)}>
                 {adminText.remove}
               </button>
             </fieldset>
@@ -136,7 +136,10 @@ interface StartFieldProps {
   readonly onOwn: (name: string) => void
 }
 
-/** Its value is always empty, so that the same template can be chosen again. */
+/**
+ * The field with which the user loads a template or a card into the playground. Its value is always empty, so that the
+ * same template can be chosen again.
+ */
 function StartField({ cards, onShipped, onOwn }: StartFieldProps): VNode {
   const id = useId()
   return (

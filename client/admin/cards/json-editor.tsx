@@ -1,9 +1,12 @@
-/** json-editor.tsx: a field for JSON text with line numbers. The line with a problem is marked, and a button moves to it. */
+/**
+ * json-editor.tsx: a field for JSON text with line numbers. The line with a problem is marked, and a button moves to
+ * it.
+ */
 
 import type { VNode } from "preact"
 import { useId, useMemo, useRef } from "preact/hooks"
 import { cardsText } from "../../words/admin/cards-text.ts"
-import type { TextProblem } from "./json-place.ts"
+import type { TextProblem } from "./json-range.ts"
 
 interface JsonEditorProps {
   readonly label: string
@@ -48,7 +51,7 @@ export function JsonEditor({ label, value, rows, problem, onChange }: JsonEditor
       <div id={`${id}-problem`} class="json-problem" role="status">
         {problem !== null && (
           <p>
-            <button type="button" onClick={() => showPlace(fieldRef.current, problem)}>
+            <button type="button" onClick={() => showRange(fieldRef.current, problem)}>
               {cardsText.line(problem.line)}
             </button>{" "}
             <code dir="ltr">{problem.pointer === "" ? cardsText.whole : problem.pointer}</code> {problem.problem}
@@ -67,7 +70,7 @@ function listNumbers(text: string): string {
 }
 
 /** Selects the text with the problem, and scrolls its line into the upper third of the field. */
-function showPlace(field: HTMLTextAreaElement | null, { start, end, line }: TextProblem): void {
+function showRange(field: HTMLTextAreaElement | null, { start, end, line }: TextProblem): void {
   if (field === null) return
   field.focus()
   const lineEnd = field.value.indexOf("\n", start)

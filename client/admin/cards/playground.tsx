@@ -1,6 +1,6 @@
 /**
- * playground.tsx: a template and its samples as text, with the result beside them. Everything except loading a stored
- * card and saving works without a connection. SPEC CV41.
+ * playground.tsx: a template and its samples as editable text, with the rendered card beside them. Everything except
+ * loading a stored card and saving works without a connection. SPEC CV41.
  */
 
 import { type Signal, useSignal } from "@preact/signals"
@@ -24,7 +24,7 @@ const NEW_SAMPLE = "{}"
 export interface PlaygroundState {
   readonly draft: CardDraft
   readonly name: string
-  /** Whether anything has changed since it was loaded or saved. */
+  /** Whether anything has changed since the draft was loaded or saved. */
   readonly isChanged: boolean
 }
 
@@ -116,7 +116,7 @@ function Samples({ draft, shown, checked, onShow, onChange }: SamplesProps): VNo
           </button>
         )}
         {samples.length > 1 && (
-          <button type="button" class="grave-text" onClick={() => setSamples(samples.toSpliced(shown, 1), 0)}>
+          <button type="button" class="danger-text" onClick={() => setSamples(samples.toSpliced(shown, 1), 0)}>
             {cardsText.removeSample}
           </button>
         )}

@@ -1,4 +1,4 @@
-/** feedback-data.ts: parses the counts of feedback, and adds them up by agent. Pure. Source: SPEC AD23. */
+/** feedback-data.ts: parses feedback counts, and adds them up by agent. Pure. Source: SPEC AD23. */
 
 import { createParser, hasShape, isListOf, isNumber, isString } from "../../../shared/protocol/shape-check.ts"
 import { isCounts } from "../../../shared/protocol/responses.ts"
@@ -14,7 +14,7 @@ export const parseFeedbackCounts = createParser<FeedbackCounts>({
   ),
 })
 
-/** The counts of an agent. `reasons` is sorted by frequency. */
+/** The feedback counts of an agent. `reasons` is sorted by frequency. */
 export interface AgentFeedback {
   readonly agent: string
   readonly up: number
@@ -30,21 +30,21 @@ export function listMonths(counts: readonly FeedbackCount[]): readonly string[] 
 /** Adds up the counts of a month, or of all months if `month` is empty. The agents with the most ratings come first. */
 export function sumByAgent(counts: readonly FeedbackCount[], month: string): readonly AgentFeedback[] {
   const byAgent = new Map<string, FeedbackCount[]>()
-  for (const one of counts) {
-    if (month === "" || one.month === month) byAgent.set(one.agent, [...(byAgent.get(one.agent) ?? []), one])
+  for (const count of counts) {
+    if (month === "" || count.month === month) byAgent.set(count.agent, [...(byAgent.get(count.agent) ?? []), count])
   }
   return [...byAgent]
     .map(([agent, all]): AgentFeedback => {
       const reasons = new Map<string, number>()
-      for (const [reason, count] of all.flatMap((one) => Object.entries<number>(one.reasons)))
+      for (const [reason, count] of all.flatMap((entry) => Object.entries<number>(entry.reasons)))
         reasons.set(reason, (reasons.get(reason) ?? 0) + count)
-      const sorted = [...reasons].sort(([, one], [, other]) => other - one)
+      const sorted = [...reasons].sort(([, a], [, b]) => b - a)
       return { agent, up: sum(all, "up"), down: sum(all, "down"), reasons: sorted }
     })
     .filter(({ up, down }) => up + down > 0)
-    .sort((one, other) => other.up + other.down - one.up - one.down || (one.agent < other.agent ? -1 : 1))
+    .sort((a, b) => b.up + b.down - a.up - a.down || (a.agent < b.agent ? -1 : 1))
 }
 
 function sum(counts: readonly FeedbackCount[], rating: "up" | "down"): number {
-  return counts.reduce((total, one) => total + one[rating], 0)
+  return counts.reduce((total, count) => total + count[rating], 0)
 }

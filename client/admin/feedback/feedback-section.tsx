@@ -15,7 +15,7 @@ export function FeedbackSection({ api }: AdminContext): VNode {
   const month = useSignal("")
   const counts = loaded.value?.counts ?? []
   const rows = sumByAgent(counts, month.value)
-  const months = Object.fromEntries(listMonths(counts).map((one) => [one, feedbackText.monthOf(one)]))
+  const months = Object.fromEntries(listMonths(counts).map((name) => [name, feedbackText.monthOf(name)]))
   return (
     <>
       <p class="lead">{feedbackText.lead}</p>

@@ -1,6 +1,6 @@
 /**
- * issuer-form.tsx: the form for an identity provider. When it is saved, the server fetches the provider's configuration and
- * keys. The form stays open until that succeeds. Source: SPEC AD4.
+ * issuer-form.tsx: the form for an identity provider. When it is saved, the server fetches the provider's configuration
+ * and keys. The form stays open until that succeeds. Source: SPEC AD4.
  */
 
 import { useSignal } from "@preact/signals"
@@ -49,7 +49,7 @@ interface IssuerEntry {
   readonly scopes: string
   /** One claim and value per line. */
   readonly required_claims: string
-  /** One per line. */
+  /** One party per line. */
   readonly authorized_parties: string
   readonly roles: readonly RoleName[]
   readonly algorithms: readonly string[]
@@ -98,7 +98,10 @@ export function formatClaims(claims: Issuer["required_claims"]): string {
   return lines.join("\n")
 }
 
-/** Throws RequestError, with a text for the user, if a line isn't `claim=value`. */
+/**
+ * Parses lines such as `hd=example.com`. Throws RequestError, with a message for the user, if a line isn't
+ * `claim=value`.
+ */
 export function parseClaims(text: string): Readonly<Record<string, readonly string[]>> {
   const claims = new Map<string, string[]>()
   for (const line of splitLines(text)) {

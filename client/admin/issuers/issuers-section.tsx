@@ -91,7 +91,7 @@ function IssuerRow({ issuer, canEdit, onEdit, onRemove }: IssuerRowProps): VNode
             {issuersText.edit}
           </button>
         )}
-        <button type="button" class="grave-text" onClick={onRemove}>
+        <button type="button" class="danger-text" onClick={onRemove}>
           {adminText.remove}
         </button>
       </fieldset>

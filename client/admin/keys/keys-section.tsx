@@ -64,7 +64,7 @@ export function KeysSection({ api, identity }: AdminContext): VNode {
           title={keysText.revokeTitle(open.key.name)}
           text={keysText.revokeText}
           confirm={keysText.confirmRevoke}
-          isGrave
+          isDestructive
           onClose={closeDialog}
           onConfirm={async () => {
             await api.sendAction("DELETE", pathOf(KEYS_PATH, open.key.id))
@@ -112,7 +112,7 @@ function KeyRow({ apiKey: { id, name, roles, created, expires, used, created_by 
         <button type="button" onClick={() => onAsk("rotate")}>
           {keysText.rotate}
         </button>
-        <button type="button" class="grave-text" onClick={() => onAsk("revoke")}>
+        <button type="button" class="danger-text" onClick={() => onAsk("revoke")}>
           {keysText.revoke}
         </button>
       </fieldset>

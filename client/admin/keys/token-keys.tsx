@@ -14,7 +14,7 @@ const TOKEN_KEYS_PATH = "/v1/token-keys"
 export function TokenKeys({ api }: { readonly api: AdminApi }): VNode {
   const list = useLoaded(() => api.get(TOKEN_KEYS_PATH, parseTokenKeys))
   const isAsking = useSignal(false)
-  const endsTokens = useSignal(false)
+  const revokesTokens = useSignal(false)
   return (
     <section>
       <h2>{keysText.tokenKeys}</h2>
@@ -36,7 +36,7 @@ export function TokenKeys({ api }: { readonly api: AdminApi }): VNode {
           submit={keysText.confirmRotateTokens}
           onClose={() => (isAsking.value = false)}
           onSubmit={async () => {
-            const body = endsTokens.peek() ? { retire_seconds: 0 } : {}
+            const body = revokesTokens.peek() ? { retire_seconds: 0 } : {}
             list.set(await api.send("POST", `${TOKEN_KEYS_PATH}/rotate`, body, parseTokenKeys))
             notice.value = keysText.tokensRotated
           }}
@@ -45,8 +45,8 @@ export function TokenKeys({ api }: { readonly api: AdminApi }): VNode {
           <label class="check">
             <input
               type="checkbox"
-              checked={endsTokens.value}
-              onChange={(event) => (endsTokens.value = event.currentTarget.checked)}
+              checked={revokesTokens.value}
+              onChange={(event) => (revokesTokens.value = event.currentTarget.checked)}
             />
             <span>{keysText.endTokens}</span>
           </label>

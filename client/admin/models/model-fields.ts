@@ -75,7 +75,10 @@ export function modelToEntry(model: Model | null): ModelEntry {
   }
 }
 
-/** Throws RequestError, with a text for the user, if the context isn't a number of tokens. */
+/**
+ * Converts the fields to a request body. Throws RequestError, with a message for the user, if the context size isn't a
+ * number of tokens.
+ */
 export function entryToModel({ name: _name, context, takes, ...entry }: ModelEntry): object {
   const texts = Object.entries(entry).map(([field, value]) => [field, value.trim()] as const)
   const tokens = context.replace(/[\s,]/g, "")

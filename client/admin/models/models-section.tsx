@@ -90,7 +90,7 @@ function ModelRow({ model, onEdit, onRemove }: ModelRowProps): VNode {
         <button type="button" onClick={onEdit}>
           {modelsText.edit}
         </button>
-        <button type="button" class="grave-text" onClick={onRemove}>
+        <button type="button" class="danger-text" onClick={onRemove}>
           {adminText.remove}
         </button>
       </fieldset>

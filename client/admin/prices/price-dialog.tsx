@@ -32,8 +32,8 @@ interface PriceDialogProps {
 const MAX_TRIES = 3
 
 /**
- * Replaces the price `old` with `next`. If `old` is null, adds `next`; if `next` is null, removes `old`. Reads the list
- * again first, because another administrator may have changed it.
+ * Replaces the price `old` with `next`. If `old` is null, adds `next`; if `next` is null, removes `old`. Reloads the
+ * list first, because another administrator may have changed it.
  */
 async function replacePrice(api: AdminApi, old: PriceView | null, next: PriceView | null): Promise<PricesView> {
   for (let tries = 1; ; tries++) {
@@ -155,7 +155,7 @@ export function RemovePriceDialog({ api, price, onChange, onClose }: PriceDialog
       title={pricesText.removeTitle(price.model)}
       text={pricesText.removeText}
       confirm={pricesText.confirmRemove}
-      isGrave
+      isDestructive
       onClose={onClose}
       onConfirm={async () => {
         onChange(await replacePrice(api, price, null))

@@ -37,7 +37,10 @@ export const parsePrices = createParser<PricesView>({
   revision: isOptional(isString),
 })
 
-/** The form's fields. If empty, `provider` means any, `until` means no end, and the cache prices mean the input price. */
+/**
+ * The form's fields. An empty `provider` means any provider, an empty `until` means no end date, and an empty cache
+ * price means that the input price applies.
+ */
 export type PriceFields = Readonly<
   Record<"provider" | "model" | "from" | "until" | "input" | "output" | "cached" | "cache_write", string>
 >
@@ -90,10 +93,10 @@ const PRICE_LABELS = {
   cache_write: pricesText.cacheWrite,
 } as const
 
-/** The names of the fields with a price. */
+/** The names of the fields that contain a price. */
 type PriceName = keyof typeof PRICE_LABELS
 
-/** Says which price isn't written as a number, and how to write it; null if all are. */
+/** Says which price isn't a valid number, and how to write it. Returns null if all prices are valid numbers. */
 export function findUnreadablePrice(fields: PriceFields): string | null {
   for (const name of Object.keys(PRICE_LABELS) as PriceName[]) {
     const text = fields[name].trim()
@@ -104,7 +107,9 @@ export function findUnreadablePrice(fields: PriceFields): string | null {
   return null
 }
 
-/** Whether two prices are the same entry of the list. A provider's model has at most one entry that begins on a day. */
+/**
+ * Whether two prices are the same entry in the list. Each model of a provider may have only one price per start date.
+ */
 export function isSamePrice(a: PriceView, b: PriceView): boolean {
   return a.provider === b.provider && a.model === b.model && a.from === b.from
 }
@@ -129,13 +134,18 @@ function describeField(field: string): string {
   return invalid.price(PRICE_LABELS[field as PriceName])
 }
 
-/** Converts prices to the entries that the server uses to compute costs; to an empty list if a price isn't valid. */
+/**
+ * Converts prices to the entries with which the server computes costs. Returns an empty list if a price isn't valid.
+ */
 export function viewsToEntries(prices: readonly PriceView[]): readonly PriceEntry[] {
   const parsed = v.safeParse(pricesSchema, { prices })
   return parsed.success ? toPriceEntries(parsed.output) : []
 }
 
-/** Returns whether a price is past, current or future on this day. A later price of the same model ends it. */
+/**
+ * Returns whether a price is past, current or future on the given day. A price ends when a later price of the same
+ * model begins.
+ */
 export function findPriceState(
   price: PriceView,
   prices: readonly PriceView[],

@@ -80,7 +80,10 @@ export function PricesSection({ api }: AdminContext): VNode {
   )
 }
 
-/** Calls `onNamed` with the model named in the URL hash, and removes it from there, so that a reload shows the list. */
+/**
+ * Calls `onNamed` with the model named in the URL hash, and removes the model from the hash, so that reloading the page
+ * shows the list.
+ */
 function useNamedModel(onNamed: (named: Pick<PriceFields, "provider" | "model">) => void): void {
   useEffect(() => {
     const openNamedPrice = (): void => {
@@ -126,7 +129,7 @@ function OwnPrice({ price, state, onEdit, onEnd, onRemove }: OwnPriceProps): VNo
             {pricesText.end}
           </button>
         )}
-        <button type="button" class="grave-text" onClick={onRemove}>
+        <button type="button" class="danger-text" onClick={onRemove}>
           {adminText.remove}
         </button>
       </fieldset>

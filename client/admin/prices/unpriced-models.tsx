@@ -1,4 +1,4 @@
-/** unpriced-models.tsx: the models that were used without a price, each with a link that opens the form for it. */
+/** unpriced-models.tsx: the models that were used without a price, each with a link to the form that sets its price. */
 
 import type { VNode } from "preact"
 import { BUILT_IN_PRICES } from "../../../shared/usage/built-in-prices.ts"
@@ -17,7 +17,7 @@ const MAX_PAGES = 10
 export interface UnpricedModelsProps {
   readonly api: AdminApi
   readonly range: Range
-  /** A changed value reloads the list. */
+  /** When this value changes, the list is reloaded. */
   readonly version?: string
 }
 
@@ -56,7 +56,10 @@ export function UnpricedModels({ api, range, version = "" }: UnpricedModelsProps
   )
 }
 
-/** Leaves out models that have a price: if their calls have no cost, it is because the provider reported no tokens. */
+/**
+ * Finds the models that were used without a price. A model that has a price is left out: if its calls have no cost, the
+ * provider reported no tokens.
+ */
 async function findUnpriced(api: AdminApi, range: Range): Promise<readonly UnpricedModel[]> {
   const own = viewsToEntries((await api.get(PRICES_PATH, parsePrices)).prices)
   const days = toDays(range, Date.now())

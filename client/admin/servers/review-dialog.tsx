@@ -1,4 +1,7 @@
-/** review-dialog.tsx: the dialog in which an administrator reviews and allows the definitions of changed tools. SPEC AD19, MP4. */
+/**
+ * review-dialog.tsx: the dialog in which an administrator reviews and allows the definitions of changed tools. SPEC
+ * AD19, MP4.
+ */
 
 import type { VNode } from "preact"
 import { serversText } from "../../words/admin/servers-text.ts"
@@ -14,7 +17,10 @@ interface ReviewDialogProps {
   readonly onClose: () => void
 }
 
-/** Sends the revision that is shown. If the tools have changed again since, the server refuses it. */
+/**
+ * Shows the tools to review. The approval names the revision that is shown, so the server refuses it if the tools have
+ * changed since.
+ */
 export function ReviewDialog({ api, server, onSaved, onClose }: ReviewDialogProps): VNode {
   const { name, revision } = server
   return (

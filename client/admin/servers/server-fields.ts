@@ -17,16 +17,16 @@ export const SERVERS_PATH = "/v1/mcp-servers"
 
 export type ToolState = keyof typeof serversText.state
 export type Approval = keyof typeof serversText.approvals
-/** The ways to sign in that the form offers, with a separate choice for each kind of `oauth`. */
+/** The sign-in methods that the form offers, with a separate choice for each kind of `oauth`. */
 export type AuthChoice = keyof typeof serversText.auths
 
 export interface ServerTool {
-  /** Its name on the server. */
+  /** The tool's name on the server. */
   readonly name: string
   readonly description: string
-  /** The JSON schema of its arguments, as JSON text. */
+  /** The JSON Schema of the tool's arguments, as JSON text. */
   readonly schema: string
-  /** The URI of the app that shows its results. Absent: none. */
+  /** The URI of the MCP App that shows the tool's results; absent if there is none. */
   readonly app?: string
   readonly state: ToolState
 }
@@ -45,7 +45,7 @@ export interface McpServer {
   readonly has_secret: boolean
   readonly tools: readonly string[]
   readonly reads: readonly string[]
-  /** The origins that its apps may use. */
+  /** The origins that the server's apps may use. */
   readonly app_hosts: readonly string[]
   readonly approval: Approval
   readonly protocol: string
@@ -99,14 +99,14 @@ export interface ServerEntry {
   readonly auth: AuthChoice
   /** The name of the header. */
   readonly header: string
-  /** The value of the header, or the secret of the client. */
+  /** The header's value, or the client secret. */
   readonly secret: string
   readonly issuer: string
   readonly clientId: string
   readonly scope: string
   readonly tools: readonly string[]
   readonly reads: readonly string[]
-  /** The origins that apps may use, with spaces between them. */
+  /** The origins that apps may use, separated by spaces. */
   readonly appHosts: string
   readonly approval: Approval
 }

@@ -123,7 +123,7 @@ function ServerRow({ api, server, onChange, onOpen }: ServerRowProps): VNode {
         <button type="button" onClick={() => onOpen("edit")}>
           {serversText.edit}
         </button>
-        <button type="button" class="grave-text" onClick={() => onOpen("remove")}>
+        <button type="button" class="danger-text" onClick={() => onOpen("remove")}>
           {adminText.remove}
         </button>
       </fieldset>

@@ -1,7 +1,8 @@
 /**
  * archive-choice.ts: finds the manifest and the parts of an archive among the files that the user chose.
  *
- * A part is recognised by its hash in the manifest, because downloaded files can have any name and can be chosen in any order.
+ * A part is recognised by its hash in the manifest, because downloaded files can have any name and can be chosen in any
+ * order.
  */
 
 import { isJsonObject, parseJson } from "../../../shared/json.ts"
@@ -23,7 +24,7 @@ interface Manifest {
   readonly files: readonly ArchivePart[]
 }
 
-/** The server checks the seal. Here the manifest only has to name the parts. */
+/** Parses a manifest. Here it only has to name the parts, because the server checks its seal. */
 export const parseManifest = createParser<Manifest>({
   format: (value) => value === "cuecard-tenant",
   files: isListOf(hasShape<ArchivePart>({ n: isNumber, bytes: isNumber, sha256: isString })),

@@ -1,5 +1,6 @@
 /**
- * archive-download.ts: downloads all files of an export, one after the other, and checks each part against the manifest.
+ * archive-download.ts: downloads all files of an export, one after the other, and checks each part against the
+ * manifest.
  *
  * GET /v1/tenant/exports/:id/files/0 (manifest) → files/1 … files/n → saved by the browser, one at a time in memory
  * Source: SPEC AD12.
@@ -39,14 +40,17 @@ export class ArchiveDownload {
   readonly fault: Signal<string | null> = signal(null)
   /** The export to which the other fields belong. */
   readonly exportId: Signal<string | null> = signal(null)
-  /** Number of its files that are saved, including the manifest. It is 0 again once all files are saved. */
+  /**
+   * The number of that export's files that have been saved, including the manifest. It returns to 0 once all files are
+   * saved.
+   */
   readonly saved: Signal<number> = signal(0)
   #parts: readonly ArchivePart[] = []
   #abort: AbortController | null = null
 
   /**
-   * Downloads the files of an export except those that an interrupted download has already saved. Returns whether all are
-   * saved now. If not, it was stopped, or `fault` says why.
+   * Downloads the files of an export except those that an interrupted download has already saved. Returns whether all
+   * files are now saved. If not, either the download was stopped, or `fault` says what went wrong.
    */
   async start(deps: ArchiveDownloadDeps, { id, parts }: Pick<TenantExport, "id" | "parts">): Promise<boolean> {
     if (this.#abort !== null) return false

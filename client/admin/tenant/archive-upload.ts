@@ -36,9 +36,9 @@ export class ArchiveUpload {
   #abort: AbortController | null = null
 
   /**
-   * Uploads the chosen files into a new import or, if `unfinished` is its id, into one that is waiting for files. Resolves
-   * when all parts have been uploaded, when the upload has been stopped, or with `fault` set. After a fault, the same files
-   * can be chosen again.
+   * Uploads the chosen files into the import whose id is `unfinished`, which is waiting for files, or into a new import
+   * if `unfinished` is null. Resolves when all parts have been uploaded, when the upload has been stopped, or when it
+   * has failed and `fault` is set. After a failure, the user can choose the same files again.
    */
   async start(deps: ArchiveUploadDeps, files: readonly File[], unfinished: string | null): Promise<void> {
     if (this.#abort !== null) return
@@ -74,7 +74,10 @@ export class ArchiveUpload {
     this.stage.value = { at, doneBytes, ofBytes }
   }
 
-  /** Creates or reads the import. Not retried if the connection breaks: the server would refuse a second import. */
+  /**
+   * Creates or reads the import. The request isn't retried if the connection breaks, because the server would refuse a
+   * second import.
+   */
   async #openImport(
     { api }: ArchiveUploadDeps,
     { manifest }: Archive,

@@ -2,7 +2,7 @@
 
 import { effect } from "@preact/signals"
 
-/** `isBusy` reads signals. */
+/** Makes the browser ask as long as `isBusy`, which reads signals, returns true. Returns a function that stops this. */
 export function warnBeforeLeaving(isBusy: () => boolean): () => void {
   return effect(() => {
     if (!isBusy()) return undefined

@@ -12,8 +12,8 @@ export interface RetryDeps {
 }
 
 /**
- * Transfers a file, with up to MAX_ATTEMPTS attempts in all. Transferring it twice must be safe. Throws as soon as `signal`
- * is aborted, even while the page waits because of a rate limit.
+ * Transfers a file, in at most MAX_ATTEMPTS attempts. Transferring it twice must be safe. Throws as soon as `signal` is
+ * aborted, even while the page waits because of a rate limit.
  */
 export async function retryTransfer<T>(
   { wait, random }: RetryDeps,
@@ -23,7 +23,7 @@ export async function retryTransfer<T>(
   const aborted = new Promise<never>((_done, abort) =>
     signal.addEventListener("abort", () => abort(signal.reason), { once: true }),
   )
-  // Nobody may be waiting when the signal is aborted.
+  // Prevents an unhandled rejection if nothing awaits this promise when the signal is aborted.
   aborted.catch(() => {})
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted()

@@ -10,7 +10,7 @@ import { Detail, FaultText, Pending, Time } from "../form-fields.tsx"
 import { formatTally } from "./tenant-exports.tsx"
 import { parseBackupList } from "./tenant-responses.ts"
 
-/** Number of backups that are shown at first, and with each “Show more”. */
+/** Number of backups that are shown at first, and added by each click on “Show more”. */
 const SHOWN_BACKUPS = 5
 
 export function TenantBackups({ api }: { readonly api: AdminApi }): VNode {

@@ -51,8 +51,8 @@ export function TenantExports({ api }: { readonly api: AdminApi }): VNode {
       <Pending of={list} />
       {list.value?.exports.length === 0 && <p class="pending">{tenantText.noExports}</p>}
       <ul class="rows" aria-label={tenantText.exports}>
-        {list.value?.exports.map((one) => (
-          <ExportRow key={one.id} api={api} item={one} onRemove={() => (removing.value = one)} />
+        {list.value?.exports.map((item) => (
+          <ExportRow key={item.id} api={api} item={item} onRemove={() => (removing.value = item)} />
         ))}
       </ul>
       {removing.value !== null && (
@@ -60,7 +60,7 @@ export function TenantExports({ api }: { readonly api: AdminApi }): VNode {
           title={tenantText.removeExportTitle}
           text={tenantText.removeExportText}
           confirm={tenantText.confirmRemoveExport}
-          isGrave
+          isDestructive
           onClose={() => (removing.value = null)}
           onConfirm={async () => {
             await api.sendAction("DELETE", pathOf(EXPORTS_PATH, removing.peek()?.id ?? ""))
@@ -102,7 +102,7 @@ function ExportRow({ api, item, onRemove }: ExportRowProps): VNode {
         {state === "done" && <Downloads api={api} item={item} />}
       </div>
       <div class="row-actions">
-        <button type="button" class="grave-text" onClick={onRemove}>
+        <button type="button" class="danger-text" onClick={onRemove}>
           {tenantText.removeExport}
         </button>
       </div>
@@ -172,7 +172,7 @@ function fileName(n: number): string {
   return n === 0 ? tenantText.manifest : tenantText.part(n)
 }
 
-/** `shownUsers` is null for the erasure of a single user. */
+/** Formats the counts of an export or an erasure. `shownUsers` is null for the erasure of a single user. */
 export function formatTally({ sessions, files, bytes, users }: Tally, shownUsers: number | null = users): string {
   return `${tenantText.progress(sessions, shownUsers)} · ${tenantText.files(files, formatSize(bytes))}`
 }

@@ -60,13 +60,13 @@ export function TenantImports({ api, isOpen }: TenantImportsProps): VNode {
       <UploadProgress of={null} />
       <Pending of={list} />
       <ul class="rows" aria-label={importsText.title}>
-        {imports.map((one) => (
+        {imports.map((item) => (
           <ImportRow
-            key={one.id}
-            item={one}
+            key={item.id}
+            item={item}
             isUploading={isUploading}
-            onFiles={(files) => void sendArchive(files, one.id)}
-            onCancel={() => (canceling.value = one)}
+            onFiles={(files) => void sendArchive(files, item.id)}
+            onCancel={() => (canceling.value = item)}
           />
         ))}
       </ul>
@@ -115,8 +115,8 @@ function FileChooser({ text, isDisabled, isMain, onFiles }: FileChooserProps): V
 }
 
 /**
- * Shows the stage or the fault of the upload if it belongs to the import with the id `of`; null stands for the import that
- * the server hasn't created yet.
+ * Shows the stage or the fault of the upload if it belongs to the import with the id `of`; null stands for the import
+ * that the server hasn't created yet.
  */
 function UploadProgress({ of }: { readonly of: string | null }): VNode | null {
   const stage = upload.stage.value
@@ -142,7 +142,7 @@ interface ImportRowProps {
 
 function ImportRow({ item, isUploading, onFiles, onCancel }: ImportRowProps): VNode {
   const { id, state, created, from, tally, fault, missing, parts, skipped } = item
-  // The server only reports that it has no files yet; this tab may be sending them.
+  // The server only knows that it has no files yet; this tab may already be sending them.
   const stage = upload.importId.value === id ? upload.stage.value : null
   return (
     <li>
@@ -172,7 +172,7 @@ function ImportRow({ item, isUploading, onFiles, onCancel }: ImportRowProps): VN
       </div>
       {state === "uploading" && (
         <div class="row-actions">
-          <button type="button" class="grave-text" onClick={onCancel}>
+          <button type="button" class="danger-text" onClick={onCancel}>
             {importsText.cancel}
           </button>
         </div>
@@ -195,7 +195,7 @@ function CancelDialog({ api, item: { id }, onDone, onClose }: CancelDialogProps)
       text={importsText.cancelText}
       cancel={importsText.keep}
       confirm={importsText.confirmCancel}
-      isGrave
+      isDestructive
       onClose={onClose}
       onConfirm={async () => {
         if (upload.importId.peek() === id) upload.stop()

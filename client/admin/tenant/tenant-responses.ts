@@ -1,6 +1,6 @@
 /**
- * tenant-responses.ts: parses the responses about the tenant as a whole. Each parser returns null if a field has the wrong
- * type. Pure.
+ * tenant-responses.ts: parses the responses about the tenant as a whole. Each parser returns null if a field has the
+ * wrong type. Pure.
  */
 
 import type {

@@ -126,7 +126,7 @@ function Deletion({ api, tenant, onChange }: StandingProps): VNode {
         {tenantText.deletionLead} {tenantText.deletionBackups}
       </p>
       <p>
-        <button type="button" class="grave-text" onClick={() => (isAsking.value = true)}>
+        <button type="button" class="danger-text" onClick={() => (isAsking.value = true)}>
           {tenantText.delete}
         </button>
       </p>
@@ -136,7 +136,7 @@ function Deletion({ api, tenant, onChange }: StandingProps): VNode {
           text={`${tenantText.deletionLead} ${tenantText.deletionBackups}`}
           typed={{ label: tenantText.typeId(tenant.id), value: tenant.id }}
           confirm={tenantText.confirmDelete}
-          isGrave
+          isDestructive
           onClose={() => (isAsking.value = false)}
           onConfirm={async () => {
             await api.sendAction("DELETE", TENANT_PATH, { confirm: tenant.id })

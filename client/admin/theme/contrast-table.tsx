@@ -1,4 +1,4 @@
-/** contrast-table.tsx: the contrast of each pair of colours in both schemes, and whether it is enough. */
+/** contrast-table.tsx: the contrast of each pair of colours in both schemes, and whether it is sufficient. */
 
 import type { VNode } from "preact"
 import { parseColor } from "../../../shared/theme/color.ts"

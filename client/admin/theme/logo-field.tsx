@@ -51,7 +51,7 @@ export function LogoField({ api, path, logo, parse, onChange }: LogoFieldProps):
           const file = currentTarget.files?.[0]
           currentTarget.value = ""
           if (file === undefined) return
-          // The browser derives this type from the file's name. The server checks the content.
+          // The file may not be a PNG image, because browsers check only its name. The server checks the content.
           sendLogo({ method: "PUT", body: file, headers: { "content-type": "image/png" } })
         }}
       />
@@ -61,7 +61,7 @@ export function LogoField({ api, path, logo, parse, onChange }: LogoFieldProps):
   )
 }
 
-/** The server's text contains only the reason. */
+/** Rethrows a refusal with a message for the user, because the server's message contains only the reason. */
 function wordRefusal(error: unknown): never {
   if (!(error instanceof RequestError)) throw error
   const text = error.code === "body_too_large" ? themeText.logoTooLarge : findFlawText(error.fields["because"])

@@ -1,4 +1,7 @@
-/** preview-styles.ts: the styles of the preview, which is in a shadow root so that the admin page's styles don't apply to it. */
+/**
+ * preview-styles.ts: the styles of the preview, which is in a shadow root so that the admin page's styles don't apply
+ * to it.
+ */
 
 import shell from "../../styles/widget/widget-shell.css?inline"
 import base from "../../styles/base.css?inline"

@@ -1,6 +1,6 @@
 /**
- * theme-preview.tsx: a small conversation in a theme that is not saved yet, drawn by the components of the page. It is
- * not interactive. Source: SPEC TH8.
+ * theme-preview.tsx: a small conversation in a theme that is not saved yet, drawn by the page's components. The preview
+ * is not interactive. Source: SPEC TH8.
  */
 
 import { signal } from "@preact/signals"

@@ -1,5 +1,6 @@
 /**
- * theme-section.tsx: the form for the tenant's theme, with its contrasts and a preview in both schemes. Source: SPEC TH8.
+ * theme-section.tsx: the form for the tenant's theme, with its contrasts and a preview in both schemes. Source: SPEC
+ * TH8.
  */
 
 import { type Signal, useSignal } from "@preact/signals"
@@ -110,7 +111,7 @@ export function Section({ api }: AdminContext): VNode {
           title={themeText.resetTitle}
           text={themeText.resetHint}
           confirm={themeText.resetConfirm}
-          isGrave
+          isDestructive
           onConfirm={resetTheme}
           onClose={() => (isResetting.value = false)}
         />
@@ -216,7 +217,7 @@ function TextFields({ theme, onChange }: FieldsProps): VNode {
   )
 }
 
-/** Keeps the text as it is typed, including empty lines. The theme itself contains only the parsed texts. */
+/** Keeps the text as it is typed, including empty lines. The theme itself contains only the parsed suggestions. */
 function SuggestionsField({ theme, onChange }: FieldsProps): VNode {
   const lines = useSignal(theme.suggestions.join("\n"))
   const stored = theme.suggestions.join("\n")

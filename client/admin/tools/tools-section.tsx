@@ -1,4 +1,4 @@
-/** tools-section.tsx: the tenant's webhook tools. A secret is shown once, when it is created. SPEC AD21. */
+/** tools-section.tsx: the tenant's webhook tools. A secret is shown only once, when it is created. SPEC AD21. */
 
 import { type Signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -76,7 +76,7 @@ function ToolRow({ tool, onOpen }: ToolRowProps): VNode {
         <button type="button" onClick={() => onOpen("rotate")}>
           {toolsText.rotate}
         </button>
-        <button type="button" class="grave-text" onClick={() => onOpen("remove")}>
+        <button type="button" class="danger-text" onClick={() => onOpen("remove")}>
           {adminText.remove}
         </button>
       </fieldset>

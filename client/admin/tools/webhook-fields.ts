@@ -15,7 +15,7 @@ import { cardsText } from "../../words/admin/cards-text.ts"
 import type { toolsText } from "../../words/admin/tools-text.ts"
 import { isNullOr } from "../admin-responses.ts"
 import { formatJson } from "../cards/card-draft.ts"
-import { findLine, findPlace, findSyntaxError, type TextProblem } from "../cards/json-place.ts"
+import { findLine, findRange, findSyntaxError, type TextProblem } from "../cards/json-range.ts"
 
 export const TOOLS_PATH = "/v1/tools"
 
@@ -32,7 +32,7 @@ export interface WebhookTool {
   readonly has_secret: boolean
   /** When the previous secret stops being valid; null if there is none. */
   readonly old_secret_until: number | null
-  /** Only in the response that creates it. */
+  /** Present only in the response to the request that created the secret. */
   readonly secret?: string
 }
 
@@ -91,6 +91,6 @@ export function findSchemaProblem(text: string): TextProblem | null {
   }
   const flaw = checkSchema(schema as Json, "")
   if (flaw === null) return null
-  const place = findPlace(text, flaw.pointer)
+  const place = findRange(text, flaw.pointer)
   return { ...place, line: findLine(text, place.start), pointer: flaw.pointer, problem: flaw.problem }
 }

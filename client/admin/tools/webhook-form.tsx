@@ -1,4 +1,4 @@
-/** webhook-form.tsx: the form for a webhook tool. Its schema is checked while it is typed. SPEC AD21. */
+/** webhook-form.tsx: the form for a webhook tool. The schema is checked as the administrator types it. SPEC AD21. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"

@@ -7,8 +7,8 @@ export function formatDecimal(number: number): string {
 }
 
 /**
- * Parses a decimal number with a point or a comma. Returns NaN for anything else, and for `1,000`, which could mean one or a
- * thousand.
+ * Parses a decimal number with a point or a comma. Returns NaN for anything else, and for `1,000`, which could mean one
+ * or a thousand.
  */
 export function parseDecimal(text: string): number {
   const number = text.trim().replace(",", ".")

@@ -16,7 +16,7 @@ const DIGIT_WIDTH = 7.5
 const GAP = 8
 const BOTTOM = 32
 const TOP = 18
-/** The share of its slot's width that a bar fills. */
+/** The fraction of its slot's width that a bar fills. */
 const BAR_SHARE = 0.72
 /** The width of a label below the bars. */
 const LABEL_WIDTH = 90
@@ -25,7 +25,7 @@ const NARROW_SCREEN = "(width <= 40rem)"
 interface UsageChartProps {
   readonly bars: readonly Bar[]
   readonly measure: Measure
-  /** For screen readers. */
+  /** The chart's name for screen readers. */
   readonly label: string
 }
 

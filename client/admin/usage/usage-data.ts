@@ -1,4 +1,6 @@
-/** usage-data.ts: the usage section's data: parses pages of `GET /v1/usage`, and fills in the days without usage. Pure. */
+/**
+ * usage-data.ts: the usage section's data: parses pages of `GET /v1/usage`, and fills in the days without usage. Pure.
+ */
 
 import {
   createParser,

@@ -102,7 +102,7 @@ function Totals({ total }: { readonly total: TotalsView }): VNode {
   )
 }
 
-/** Says that sums over several users may lack turns. The values for a single user are complete. */
+/** Says that totals across several users may not include all turns. The values for a single user are complete. */
 function IncompleteNote({ page: { incomplete } }: { readonly page: UsageView }): VNode | null {
   return incomplete === undefined ? null : <p class="row-note">{usageText.incomplete(incomplete.turns_per_user)}</p>
 }

@@ -1,5 +1,5 @@
 /**
- * bar-chart.tsx: a row for each data point: its label, its value, and a bar below them.
+ * bar-chart.tsx: a row for each data point: the label, the value, and a bar below both.
  *
  * Horizontal positions are percentages, so the drawing fits any width and its text keeps the page's size.
  */
@@ -14,9 +14,9 @@ const ROW_PX = 42
 const TEXT_BASELINE_PX = 17
 const BAR_TOP_PX = 25
 const BAR_PX = 8
-/** Shorter bars would be invisible. In percent of the width. */
+/** Minimum length of a bar, in percent of the width. Shorter bars would be invisible. */
 const MIN_BAR_PERCENT = 0.6
-/** A longer label would overlap the value on a phone. In UTF-16 code units. */
+/** Maximum length of a label, in UTF-16 code units. On a phone, a longer label would overlap the value. */
 const MAX_SHOWN_LABEL_CHARS = 28
 
 export function BarChart({ chart }: { readonly chart: ChartPayload }): VNode {

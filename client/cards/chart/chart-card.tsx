@@ -34,7 +34,7 @@ function ChartCard({ chart, text, isFresh }: ChartCardProps): VNode {
           {chart.title}
         </p>
       </header>
-      {/* A line needs two points. */}
+      {/* A line needs at least two points. */}
       {chart.kind === "line" && chart.data.length > 1 ? <LineChart chart={chart} /> : <BarChart chart={chart} />}
       <details>
         <summary>{chartText.showTable}</summary>

@@ -1,6 +1,6 @@
 /**
- * line-chart.tsx: a line through the values. Above it are the label and value of one point: the point under the pointer
- * or chosen with the arrow keys, and initially the last point.
+ * line-chart.tsx: a line through the values. Above the line are the label and value of one point: the one under the
+ * pointer or chosen with the arrow keys, and initially the last one.
  */
 
 import { type Signal, useSignal } from "@preact/signals"
@@ -9,7 +9,7 @@ import type { ChartPayload } from "../../../shared/card/chart-payload.ts"
 import { chartText } from "../../words/settings/chart-text.ts"
 import { describeFigures, formatFigure, isMirrored, type Range, toPercent } from "./chart-figures.ts"
 
-/** Height of the drawing, in CSS pixels. */
+/** The height of the drawing, in CSS pixels. */
 const PLOT_PX = 150
 
 interface LineChartProps {
@@ -84,7 +84,7 @@ function handleKey(event: KeyboardEvent, at: number, count: number, moveTo: (at:
   event.preventDefault()
 }
 
-/** Returns the range of the values, with some space above and below. Never empty. */
+/** Returns the range of the values, with some space above and below. It is never empty. */
 function findRange({ data }: ChartPayload): Range {
   const values = data.map(({ value }) => value)
   const [low, high] = [Math.min(...values), Math.max(...values)]
@@ -92,7 +92,7 @@ function findRange({ data }: ChartPayload): Range {
   return { low: low - space, high: high + space }
 }
 
-/** Returns percentages of the width, from the left, and of the height, from the top. */
+/** Returns a point's position in percent of the width, from the left, and of the height, from the top. */
 function locatePoint(
   value: number,
   at: number,

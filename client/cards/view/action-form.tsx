@@ -1,4 +1,7 @@
-/** action-form.tsx: the fields and buttons of one card: what the user has entered, and what a click sends. SPEC KA7. */
+/**
+ * action-form.tsx: the state of one card's fields and buttons: what the user has entered, and what a click sends. SPEC
+ * KA7.
+ */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import { type ComponentChildren, createContext, type VNode } from "preact"
@@ -16,12 +19,12 @@ export type FieldNode = Extract<ViewNode, { readonly type: "field" }>
 type ButtonNode = Extract<ViewNode, { readonly type: "button" }>
 
 interface CardForm {
-  /** What the user has entered, by field. */
+  /** What the user has entered, by field name. */
   readonly values: Signal<ReadonlyMap<string, string | boolean>>
   /** The names of fields that a click found empty or invalid. */
   readonly invalid: Signal<ReadonlySet<string>>
   readonly states: ReadonlySignal<ReadonlyMap<string, ActionState>>
-  /** Whether sending is disabled here. */
+  /** Whether sending is disabled in this conversation. */
   readonly isReadOnly: ReadonlySignal<boolean>
   isRepeatable(action: string): boolean
   /** Returns the name of the first invalid field; null if the click was sent. */
@@ -93,8 +96,8 @@ function createForm(
 }
 
 /**
- * Returns the messages sent by clicks on a card, and the answers to them. Subscribes to no other message, so that an
- * answer that grows elsewhere doesn't render the card again. The set of these messages never changes.
+ * Returns the messages sent by clicks on a card, and their answers. Subscribes to no other messages, so that a growing
+ * answer elsewhere doesn't re-render the card. Whether a message belongs to this set never changes.
  */
 function readClickMessages({ store }: CardActionHost, callId: string): readonly WireMessage[] {
   const signals = store.messageIds.value.flatMap((id) => store.getMessageSignal(id) ?? [])
@@ -103,7 +106,7 @@ function readClickMessages({ store }: CardActionHost, callId: string): readonly 
   return signals.filter((message) => exchanges.has(message.peek().exchange_id)).map((message) => message.value)
 }
 
-/** Empty fields are left out. */
+/** Returns the values to send. Empty fields are left out. */
 function readFields(nodes: readonly FieldNode[], values: ReadonlyMap<string, string | boolean>): FieldValues {
   const fields: { [name: string]: string | number | boolean } = {}
   for (const node of nodes) {

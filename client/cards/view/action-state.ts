@@ -1,13 +1,16 @@
-/** action-state.ts: the state of each action of a card, derived from the messages of its clicks. Pure. SPEC KA7. */
+/**
+ * action-state.ts: the state of each of a card's actions, derived from the messages that clicks have sent. Pure. SPEC
+ * KA7.
+ */
 
 import { toActionKey } from "../../../shared/protocol/cards/action-key.ts"
 import type { WireMessage } from "../../../shared/protocol/server-frame.ts"
 import type { OutboxEntry } from "../../net/outbox.ts"
 
-/** `sent`: the call hasn't ended. `refused`: it was refused, denied or failed, and can be made again. */
+/** `sent`: the call hasn't ended. `refused`: the call was refused or denied or it failed, and can be made again. */
 export type ActionState = "idle" | "sent" | "done" | "refused"
 
-/** Returns the state of each action of a card, by its key. Actions without a click are absent. */
+/** Returns the state of each of a card's actions, by action key. Actions that weren't clicked are absent. */
 export function listActionStates(
   callId: string,
   messages: readonly WireMessage[],

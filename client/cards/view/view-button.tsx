@@ -1,4 +1,4 @@
-/** view-button.tsx: a button of a card, which shows the state of its action. SPEC KA7. */
+/** view-button.tsx: a card's button, which shows the state of its action. SPEC KA7. */
 
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
@@ -20,7 +20,7 @@ export function ViewButton({ node }: ViewButtonProps): VNode {
   const isBusy = [...states.values()].includes("sent")
   const isOver = state === "done" && !form.isRepeatable(node.action)
   const act = (): void => {
-    // A disabled button would lose the focus.
+    // The button isn't disabled while busy, because a disabled button would lose the focus.
     if (isBusy || isOver) return
     const field = form.act(node)
     if (field !== null) focusField(box.current, field)
@@ -57,7 +57,7 @@ function describeState(state: ActionState): string {
   }
 }
 
-/** The field is in the same card. */
+/** Focuses a field in the same card. */
 function focusField(box: HTMLElement | null, name: string): void {
   const fields = box?.closest(".view-inner")?.querySelectorAll<HTMLElement>("[data-field]") ?? []
   for (const field of fields) if (field.dataset["field"] === name) return field.focus()

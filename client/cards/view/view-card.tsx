@@ -1,8 +1,8 @@
 /**
  * view-card.tsx: a card that a tenant defined. Loaded on first use.
  *
- * Its texts come from the template and the stored result; this file adds no text of its own. If the template is no longer
- * stored, or has nothing to show, the model's text is shown alone. SPEC CV4, CV13.
+ * All text comes from the template and the stored result; this file adds no text of its own. If the template is no
+ * longer stored, or has nothing to show, only the model's text is shown. SPEC CV4, CV13.
  */
 
 import type { VNode } from "preact"

@@ -1,4 +1,7 @@
-/** view-controls.tsx: tabs, timers, buttons and fields of a card, and the form around them. Loaded on first use. SPEC KA7. */
+/**
+ * view-controls.tsx: a card's tabs, timers, buttons and fields, and the form that contains them. Loaded on first use.
+ * SPEC KA7.
+ */
 
 import type { VNode } from "preact"
 import type { ViewNode } from "../../../shared/card/view/view-node.ts"

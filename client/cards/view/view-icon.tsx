@@ -1,4 +1,4 @@
-/** view-icon.tsx: an icon of a card. It repeats what the text says, so it is hidden from screen readers. */
+/** view-icon.tsx: a card's icon. It repeats what the text says, so it is hidden from screen readers. */
 
 import type { VNode } from "preact"
 import { useEffect } from "preact/hooks"
@@ -7,7 +7,7 @@ import { deferModule } from "../../ui/deferred-module.ts"
 
 export const iconPaths = deferModule(() => import("./icon-paths.ts"))
 
-/** Its size is set before the paths are loaded, so that nothing moves. */
+/** The icon's size is set before the paths are loaded, so that nothing moves. */
 export function ViewIcon({ name }: { readonly name: IconName }): VNode {
   useEffect(() => void iconPaths.load(), [])
   return (

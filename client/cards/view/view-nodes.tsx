@@ -1,4 +1,7 @@
-/** view-nodes.tsx: draws the nodes of a filled card. Every text is a text node. Its direction depends on its words, and its alignment on the card. */
+/**
+ * view-nodes.tsx: renders the nodes of a filled card. All text is rendered as text nodes. Its direction depends on its
+ * content, its alignment on the card.
+ */
 
 import type { ComponentChildren, VNode } from "preact"
 import { useEffect } from "preact/hooks"
@@ -62,7 +65,7 @@ export function ViewNodes({ node }: { readonly node: ViewNode }): VNode | null {
   }
 }
 
-/** Tabs, timers, buttons and fields. Their code is loaded on first use. */
+/** The code of tabs, timers, buttons and fields, loaded on first use. */
 export const viewControls = deferModule(() => import("./view-controls.tsx"))
 
 function Control({ node }: { readonly node: NodeOf<"tabs" | "timer" | "button" | "field"> }): VNode | null {
@@ -75,7 +78,7 @@ function Control({ node }: { readonly node: NodeOf<"tabs" | "timer" | "button" |
   return first === undefined ? null : <ViewNodes node={first.child} />
 }
 
-/** The rule for links in answers is applied again here, where the link is created. SPEC MD5. */
+/** A card's link. The rule for links in answers is applied again where the link is created. SPEC MD5. */
 function ViewLink({ node: { url, runs } }: { readonly node: NodeOf<"link"> }): VNode {
   const href = toSafeHref(url)
   return (

@@ -1,6 +1,6 @@
 /**
- * view-source.ts: loads the templates of tenants' cards. A version never changes, so each is loaded once, and the
- * browser keeps it. Its URL is requested like those of media.
+ * view-source.ts: loads the templates of tenants' cards. A version never changes, so each is loaded once and cached by
+ * the browser. Its URL is signed like those of media.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -14,7 +14,7 @@ import { useMediaContext } from "../../media/loading/media-context.ts"
 /** `gone`: the server doesn't have this version. */
 export type ViewState = CardView | "loading" | "gone"
 
-/** One page shows fewer different cards than this. */
+/** Maximum number of templates kept: more than the number of different cards on one page. */
 const MAX_KEPT_VIEWS = 200
 
 const views = new Map<string, Signal<ViewState>>()
@@ -52,16 +52,16 @@ export function useCardView(reference: string): ViewState {
   return view.value
 }
 
-/** If the page is offline, the template is loaded when another card needs it, or after a reload. */
+/** Loads a template. If the page is offline, it is loaded when another card needs it, or after a reload. */
 async function loadView(href: string, view: Signal<ViewState>): Promise<void> {
   try {
     const response = await fetch(href, { credentials: "omit" })
     if (response.status === 404) view.value = "gone"
     if (!response.ok) return
     const body: unknown = await response.json()
-    // The server checked the template before it stored it; filling it trusts nothing.
+    // The server checked the template before storing it, and the code that fills it doesn't rely on that check.
     view.value = isJsonObject(body) && Array.isArray(body["view"]) ? (body as unknown as CardView) : "gone"
   } catch {
-    // Stays `loading`: the card shows its text.
+    // The state stays `loading`, so the card shows its text.
   }
 }

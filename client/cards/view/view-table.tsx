@@ -1,4 +1,4 @@
-/** view-table.tsx: a table of a card. The first column names the rows. */
+/** view-table.tsx: a card's table. The first column contains the row headers. */
 
 import type { VNode } from "preact"
 import type { ViewNode } from "../../../shared/card/view/view-node.ts"
@@ -8,7 +8,7 @@ interface ViewTableProps {
   readonly node: Extract<ViewNode, { readonly type: "table" }>
 }
 
-/** A wide table scrolls inside its own box. */
+/** A table; if it is wide, it scrolls inside its own box. */
 export function ViewTable({ node: { columns, rows, omitted } }: ViewTableProps): VNode {
   return (
     <>

@@ -1,4 +1,4 @@
-/** view-tabs.tsx: tabs of a card. The arrow keys choose a tab, as in other tab lists. */
+/** view-tabs.tsx: a card's tabs. The arrow keys select a tab, as in other tab lists. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"

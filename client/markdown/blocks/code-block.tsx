@@ -1,5 +1,6 @@
 /**
- * code-block.tsx: fenced code with its language. Highlighting, line numbers and the buttons are loaded on demand. SPEC MD2, MD11.
+ * code-block.tsx: fenced code with its language. Highlighting, line numbers and the buttons are loaded on demand. SPEC
+ * MD2, MD11.
  */
 
 import type { VNode } from "preact"

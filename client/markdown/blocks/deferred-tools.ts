@@ -1,6 +1,6 @@
 /**
- * deferred-tools.ts: the code for reading that is loaded when a text first needs it: for code, tables, footnotes, alerts
- * and texts that grow, and for formulas.
+ * deferred-tools.ts: the reading tools, which are loaded when some text first needs them: for code, tables, footnotes,
+ * alerts and growing text, and for formulas.
  */
 
 import { useEffect } from "preact/hooks"

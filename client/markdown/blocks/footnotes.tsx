@@ -1,5 +1,5 @@
 /**
- * footnotes.tsx: references to footnotes, and notes in their original positions until the list of notes is loaded.
+ * footnotes.tsx: footnote references, and the notes in their original positions until the list of notes is loaded.
  *
  * A reference is a button, because the URL's hash selects a conversation. SPEC MD15.
  */
@@ -11,13 +11,13 @@ import type { ProseToken } from "../markdown-lexer.ts"
 import { readingTools } from "./deferred-tools.ts"
 import { focusInText } from "./focus-in-text.ts"
 
-/** The numbers of the footnotes of a text, by label. */
+/** The numbers of a text's footnotes, by label. */
 export type FootnoteNumbers = ReadonlyMap<string, number>
 
 export const NO_NUMBERS: FootnoteNumbers = new Map()
 export const FootnoteContext = createContext(NO_NUMBERS)
 
-/** A label without a footnote is shown as it was written. */
+/** A footnote reference. If there is no footnote with its label, it is shown as it was written. */
 export function FootnoteReference({ token }: { readonly token: ProseToken }): ComponentChildren {
   const number = useContext(FootnoteContext).get(token.text ?? "")
   if (number === undefined) return token.raw
@@ -35,7 +35,7 @@ export function FootnoteReference({ token }: { readonly token: ProseToken }): Co
   )
 }
 
-/** Once the list is loaded, the note is in the list. */
+/** A note in its original position. Once the list is loaded, the list shows the note instead. */
 export function FootnoteInPlace({ token }: { readonly token: ProseToken }): VNode | null {
   return readingTools.module.value === null ? <p>{token.raw}</p> : null
 }

@@ -3,8 +3,8 @@
 import type { ComponentChildren } from "preact"
 
 /**
- * The closing quote is optional, because a long text may be cut within a string. Otherwise each quote would cause a
- * search to the end.
+ * The closing quote is optional, because long text may be cut within a string. If it were required, each quote would
+ * cause a search to the end.
  */
 const JSON_TOKEN = /("(?:[^"\\]|\\.)*"?)(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g
 

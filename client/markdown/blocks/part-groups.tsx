@@ -4,7 +4,7 @@
 
 import { Component, type ComponentChildren, type VNode } from "preact"
 
-/** Parts per group. A group whose parts are the same objects as before isn't rendered again. */
+/** The number of parts per group. A group whose parts are the same objects as before isn't rendered again. */
 const GROUP_PARTS = 32
 
 interface GroupProps<T> {
@@ -13,7 +13,7 @@ interface GroupProps<T> {
   readonly renderPart: (part: T, at: number) => VNode
 }
 
-/** Adds no element of its own. `renderPart` must depend on its arguments only. */
+/** Renders the parts without adding elements. `renderPart` must depend only on its arguments. */
 export function renderInGroups<T>(
   parts: readonly T[],
   renderPart: (part: T, at: number) => VNode,

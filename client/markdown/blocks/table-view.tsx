@@ -1,5 +1,6 @@
 /**
- * table-view.tsx: a Markdown table that scrolls in its own box. The buttons that copy it are loaded on demand. SPEC MD14.
+ * table-view.tsx: a Markdown table that scrolls in its own box. The buttons that copy it are loaded on demand. SPEC
+ * MD14.
  */
 
 import { Component, type ComponentChildren, h, type VNode } from "preact"

@@ -17,7 +17,7 @@ const MAX_ELEMENTS = 3_000
 const MAX_DEPTH = 60
 /** Maximum nesting depth of braces, environments and delimiters in the source. The parser is recursive. */
 const MAX_SOURCE_DEPTH = 100
-/** Maximum length, in `em`. A greater length would cover other parts of the page. */
+/** Maximum length in a formula, in `em`. A greater length could cover other parts of the page. */
 const MAX_EM = 20
 /** Maximum absolute value of each unit. For the absolute units, it is about as long as MAX_EM. */
 const MAX_BY_UNIT: ReadonlyMap<string, number> = new Map([
@@ -62,10 +62,10 @@ const STYLES: ReadonlySet<string> = new Set(
 )
 
 const VALUE = /^[\w\s.%#(),+-]{0,80}$/
-/** The classes of formulas.css. */
+/** The class names that formulas.css defines. */
 const CLASS_NAME = /^(?:tml-[\w-]+|menclose|(?:up|down)strike|sout|circle-pad|textcircle)$/
 
-/** The parts of Temml's tree that are read. */
+/** The fields of Temml's tree that are read. */
 interface TreeNode {
   readonly type?: string
   readonly text?: string
@@ -75,7 +75,7 @@ interface TreeNode {
   readonly children?: readonly TreeNode[]
 }
 
-/** Returns null if the formula is invalid, refused or too large. Never throws. */
+/** Typesets a formula. Returns null if it is invalid, refused or too large. Never throws. */
 export function typesetMath(tex: string, isDisplay: boolean): VNode | null {
   if (REFUSED.test(tex) || measureDepth(tex) > MAX_SOURCE_DEPTH) return null
   try {
@@ -94,7 +94,7 @@ export function typesetMath(tex: string, isDisplay: boolean): VNode | null {
   }
 }
 
-/** Returns an upper bound for the nesting depth of the source. It counts every `\left` and `\begin` as one level. */
+/** Returns an upper bound for the nesting depth of the source. Every `\left` and `\begin` counts as one level. */
 function measureDepth(tex: string): number {
   let depth = 0
   let deepest = 0
@@ -142,7 +142,7 @@ function pickAllowed(values: Readonly<Record<string, unknown>>, names: ReadonlyS
   return Object.fromEntries(entries.filter(([name, value]) => names.has(name) && VALUE.test(value) && isSmall(value)))
 }
 
-/** Whether every number in a value is within MAX_BY_UNIT. A number with an exponent isn't allowed. */
+/** Returns whether every number in a value is within MAX_BY_UNIT. Numbers with an exponent aren't allowed. */
 function isSmall(value: string): boolean {
   const parts = value.split(/[\s,()]+/).filter((part) => /\d/.test(part) && !part.startsWith("#"))
   return parts.every((part) => {

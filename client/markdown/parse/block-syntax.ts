@@ -33,7 +33,8 @@ export interface Definition {
 }
 
 /**
- * Reads `[label]: target "title"` on one line. A title that spans lines could change blocks that are already finished.
+ * Reads `[label]: target "title"` on one line. Titles that span several lines aren't supported, because they could
+ * change blocks that are already finished.
  */
 export function readDefinition(line: string): Definition | null {
   const [, label = "", target] = DEFINITION.exec(line) ?? []

@@ -1,11 +1,11 @@
-/** container.ts: a block that contains other blocks, while it may still receive lines. */
+/** container.ts: a block that contains other blocks and may still receive lines. */
 
 import type { DraftToken } from "./draft-token.ts"
 
 /** The root, a quote or a list item. */
 export interface Container {
   readonly tokens: DraftToken[]
-  /** Columns before the content of an item; 0 for others. */
+  /** The number of columns before an item's content; 0 for other containers. */
   readonly indent: number
   /** The list that an item belongs to. */
   readonly list?: DraftToken

@@ -14,8 +14,8 @@ export type DraftToken = { -readonly [K in keyof Fields]: Fields[K] } & {
 export type LinkTargets = Record<string, { readonly href: string }>
 
 /**
- * Labels are compared without case, and each run of whitespace counts as one space. Converting to lower case first
- * turns both `ẞ` and `ß` into `SS`.
+ * Normalises a label. Labels are compared without case, and each run of whitespace counts as one space. Because the
+ * label is first converted to lower case, both `ẞ` and `ß` become `SS`.
  */
 export function normalizeLabel(label: string): string {
   return label.trim().replace(/\s+/g, " ").toLowerCase().toUpperCase()

@@ -41,7 +41,7 @@ export function readDelimiter(text: string, start: number, end: number): Delimit
   return { piece: createPiece(text.slice(start, end)), char, length, canOpen, canClose }
 }
 
-/** A tilde isn't punctuation, so that emphasis and strikethrough can begin at the same position. */
+/** Tildes don't count as punctuation, so that emphasis and strikethrough can begin at the same position. */
 function isPunctuation(char: string): boolean {
   return char !== "~" && PUNCTUATION.test(char)
 }
@@ -65,7 +65,7 @@ export function pairDelimiters(delimiters: Delimiter[], bottom: number): void {
       continue
     }
     wrap(opener, closer)
-    // Delimiters between the two can't be paired anymore, and neither can runs that are used up.
+    // Delimiters between the two can't be paired anymore, nor can runs that are used up.
     const first = from + (opener.piece.text === "" ? 0 : 1)
     delimiters.splice(first, at - first + (closer.piece.text === "" ? 1 : 0))
     at = first - 1

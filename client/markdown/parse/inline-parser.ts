@@ -51,7 +51,7 @@ interface Bracket {
   isActive: boolean
 }
 
-/** Parses a text, and appends its tokens to `tokens`. */
+/** Parses text and appends the tokens to `tokens`. */
 export function parseInline(text: string, links: LinkTargets, tokens: DraftToken[]): void {
   if (isTooCostly(text)) tokens.push({ type: "escape", raw: text, text })
   else if (text !== "") new InlineParser(text, links).parse(tokens)

@@ -3,7 +3,7 @@
 import { unescapeMarkup } from "./draft-token.ts"
 
 const EMAIL_HOST = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-/** `<https://example.com>` and `<a@example.com>`. */
+/** Matches autolinks, such as `<https://example.com>` and `<a@example.com>`. */
 export const AUTOLINK = new RegExp(
   `<(?:([a-z][a-z0-9+.-]{1,31}:[^\\s<>]*)|([a-z0-9.!#$%&'*+/=?^_\`{|}~-]+@${EMAIL_HOST}(?:\\.${EMAIL_HOST})*))>`,
   "iy",
@@ -14,7 +14,8 @@ export const HTML_TAG = new RegExp(
   "iy",
 )
 /**
- * URLs and email addresses in text. Because of the lookbehinds, a match isn't attempted at every character of a word.
+ * Match URLs and email addresses in text. Because of the lookbehinds, a match isn't attempted at every character of a
+ * word.
  */
 const ADDRESS =
   /(?<![a-z0-9])(?:https?|ftp):\/\/[a-z0-9-][^\s<]*|(?<![^\s*_~(])www\.[a-z0-9-][^\s<]*|(?<![\w.+-])(?:mailto:|xmpp:)?[\w.+-]+@[\w-]+(?:\.[\w-]*[a-z0-9])+(?![\w-])/gi
@@ -73,7 +74,7 @@ export interface Address {
   readonly href: string
 }
 
-/** Whether a text may contain a URL or an email address. Much faster than searching for one. */
+/** Returns whether text may contain a URL or an email address. This is much faster than searching for one. */
 export function mayHaveAddress(text: string): boolean {
   return text.includes("://") || text.includes("@") || /www\./i.test(text)
 }

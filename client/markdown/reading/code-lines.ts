@@ -18,7 +18,7 @@ export class CodeLines {
   #text = ""
   /** The lines that end with a line break. */
   #finished: CodeLine[] = []
-  /** The number of code units in them, and the state after them. */
+  /** The number of code units in these lines, and the state after them. */
   #finishedChars = 0
   #state = INITIAL_STATE
 

@@ -1,8 +1,8 @@
 /**
- * code-tokenizer.ts: splits lines of code into tokens with a type, by the rules of a language.
+ * code-tokenizer.ts: splits lines of code into typed tokens, by the rules of a language.
  *
- * Each line is tokenized on its own, starting in the state in which the line before it ended. Every rule matches at one
- * position and in linear time, and text that no rule matches is plain, so a hostile text costs no more than any other.
+ * Each line is tokenized separately, starting in the state in which the previous line ended. Every rule matches at one
+ * position and in linear time, and text that no rule matches is plain, so hostile text costs no more than any other.
  * Pure. SPEC MD11.
  */
 
@@ -20,22 +20,22 @@ export type TokenType =
   | "removed"
 
 export interface CodeToken {
-  /** null: plain. */
+  /** Null for plain text. */
   readonly type: TokenType | null
   readonly text: string
 }
 
 /**
- * The source of a regular expression, the type of what it matches, and what happens then: `>state` enters a state, `=state`
- * replaces the current one, `<` leaves it. The types "word" and "call" look the match up in the words of the language; an
- * unknown call is a function.
+ * The source of a regular expression, the type of what it matches, and what happens then: `>state` enters a state,
+ * `=state` replaces the current one, `<` leaves it. The types "word" and "call" look the match up in the words of the
+ * language; an unknown call is a function.
  */
 export type Rule = readonly [source: string, type: TokenType | "word" | "call" | null, action?: string]
 
 export interface Language {
   /** The name shown on the page, for example "TypeScript". */
   readonly name: string
-  /** The extension of its files, without the dot. */
+  /** The file extension, without the dot. */
   readonly extension: string
   /** The rules of each state. The first line begins in `root`. */
   readonly states: Readonly<Record<string, readonly Rule[]>>
@@ -60,7 +60,7 @@ export interface TokenizedLine {
 }
 
 interface CompiledState {
-  /** One group per rule, and a last one for a word or character that no rule matches. */
+  /** Has one group per rule, and a last group for a word or character that no rule matches. */
   readonly pattern: RegExp
   readonly rules: readonly Rule[]
 }

@@ -1,4 +1,4 @@
-/** footnote-list.tsx: numbers the footnotes of a text, and lists them at its end. SPEC MD15. */
+/** footnote-list.tsx: numbers a text's footnotes, and lists them at the end of the text. SPEC MD15. */
 
 import type { ComponentChildren, VNode } from "preact"
 import { readingText } from "../../words/parts/reading-text.ts"
@@ -13,7 +13,7 @@ const MAX_FOOTNOTES = 500
 
 export interface Footnotes {
   readonly numbers: FootnoteNumbers
-  /** In the order of their numbers. */
+  /** The footnotes, in the order of their numbers. */
   readonly tokens: readonly ProseToken[]
 }
 
@@ -34,7 +34,7 @@ export function createFootnoteFinder(): (blocks: readonly Block[]) => Footnotes 
       const label = block.token.text ?? ""
       if (!tokensByLabel.has(label) && tokensByLabel.size < MAX_FOOTNOTES) tokensByLabel.set(label, block.token)
     }
-    // First the footnotes that the text refers to, in the order of the references.
+    // The footnotes that the text refers to come first, in the order of the references.
     const labels = new Set(blocks.flatMap(listReferences).filter((label) => tokensByLabel.has(label)))
     for (const label of tokensByLabel.keys()) labels.add(label)
     const found = new Map([...labels].map((label, at) => [label, at + 1]))

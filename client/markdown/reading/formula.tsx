@@ -1,7 +1,7 @@
 /**
  * formula.tsx: a formula as MathML.
  *
- * Each formula has an element with its source, which is what gets copied (copy-selection.ts). A formula that can't be
+ * Each formula has an element with its source, which is what is copied (copy-selection.ts). A formula that can't be
  * typeset is shown as it was written. SPEC MD12, MD13.
  */
 
@@ -11,9 +11,11 @@ import { renderLongText } from "../long-text.tsx"
 import { scheduleSlice } from "../slice-queue.ts"
 import { readMathSource } from "../syntax/math-syntax.ts"
 
-/** The formulas that are typeset in one task, in UTF-16 code units of their sources: about 10 ms on a desktop computer. */
+/**
+ * How much is typeset in one task, in UTF-16 code units of the formulas' sources: about 10 ms on a desktop computer.
+ */
 const TASK_CHARS = 1_000
-/** Formulas that stay typeset after they are no longer drawn. */
+/** The number of formulas that stay typeset after they are no longer rendered. */
 const MAX_KNOWN = 500
 
 const knownFormulas = new Map<string, VNode | null>()

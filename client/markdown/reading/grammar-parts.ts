@@ -1,4 +1,4 @@
-/** grammar-parts.ts: rules that many languages share. No rule matches beyond the end of its line. Pure. */
+/** grammar-parts.ts: rules that many languages share. No rule matches beyond the end of a line. Pure. */
 
 import type { Language, Rule, TokenType } from "./code-tokenizer.ts"
 
@@ -7,7 +7,7 @@ export const HASH_COMMENT: Rule = ["#.*", "comment"]
 export const DASH_COMMENT: Rule = ["--.*", "comment"]
 export const DOUBLE_QUOTED: Rule = ['"(?:[^"\\\\]|\\\\.)*"?', "string"]
 export const SINGLE_QUOTED: Rule = ["'(?:[^'\\\\]|\\\\.)*'?", "string"]
-/** `'a'` and `'\n'`, but not the `'` of a lifetime or a type variable. */
+/** Matches `'a'` and `'\n'`, but not the `'` of a lifetime or a type variable. */
 export const CHARACTER: Rule = ["'(?:[^'\\\\]|\\\\.[^']{0,8})'", "string"]
 export const NUMBER: Rule = [
   "0[xX][\\da-fA-F_]+\\w*|0[bBoO][\\d_]+|(?:\\d[\\d_]*(?:\\.\\d[\\d_]*)?|\\.\\d[\\d_]*)(?:[eE][+-]?\\d+)?\\w*",
@@ -37,7 +37,7 @@ export function longText(state: string, open: string, inside: string, close: str
 
 export const BLOCK_COMMENT = longText("comment", "\\/\\*", "(?:[^*]|\\*(?!\\/))+", "\\*\\/", "comment")
 
-/** `toWords("keyword", "if else")`: each word with its type. */
+/** Returns each word with its type, as in `toWords("keyword", "if else")`. */
 export function toWords(type: TokenType, words: string): readonly (readonly [string, TokenType])[] {
   return words.split(" ").map((word) => [word, type] as const)
 }
@@ -46,10 +46,10 @@ export interface LanguageSource {
   readonly name: string
   readonly extension: string
   readonly keywords: string
-  /** `true`, `null` and the like. */
+  /** Words such as `true` and `null`. */
   readonly constants?: string
   readonly types?: string
-  /** Tried in this order, before numbers and words. */
+  /** The rules that are tried before numbers and words, in this order. */
   readonly rules: readonly Rule[]
   readonly longTexts?: readonly LongText[]
   readonly states?: Language["states"]

@@ -1,6 +1,6 @@
 /**
- * grown-prose.ts: parses prose that has grown at its end, without parsing the finished rows and items of its last table or
- * list again.
+ * grown-prose.ts: parses prose that has grown at its end, without parsing the finished rows and items of its last table
+ * or list again.
  *
  * Rows and items that can't change anymore keep their identity. The result is the same as that of `lexProse`. Pure.
  * SPEC MD3, MD16.
@@ -13,10 +13,13 @@ import { type LinkDefinitions, lexProse, type ProseToken } from "../markdown-lex
  * the last one may continue.
  */
 const OPEN_PARTS = 2
-/** A shorter table or list is parsed as a whole. */
+/** Minimum number of rows or items. A shorter table or list is parsed as a whole. */
 const MIN_FINISHED_PARTS = 4
 
-/** `known` are the tokens of a text that the new text begins with. Null if the whole text must be parsed. */
+/**
+ * Parses the end of grown prose. `known`: the tokens of the text that the new text begins with. Returns null if the
+ * whole text must be parsed.
+ */
 export function lexGrownProse(
   text: string,
   known: readonly ProseToken[],
@@ -31,7 +34,9 @@ export function lexGrownProse(
   return tokens === null ? null : [...finished, ...tokens]
 }
 
-/** Each row is one line, and a line that is followed by another line can't change anymore. */
+/**
+ * Parses the end of a table. Each row is one line, and a line that is followed by another line can't change anymore.
+ */
 function lexOpenTable(table: ProseToken, text: string, definitions: LinkDefinitions): readonly ProseToken[] | null {
   const rows = table.rows?.slice(0, -OPEN_PARTS) ?? []
   if (rows.length < MIN_FINISHED_PARTS) return null
@@ -51,8 +56,8 @@ function findLineStart(text: string, from: number, lines: number): number {
 }
 
 /**
- * An item that is followed by another doesn't change anymore, except that a blank line between any two items makes all of
- * them paragraphs.
+ * Parses the end of a list. An item that is followed by another one doesn't change anymore, except that a blank line
+ * between any two items makes all items paragraphs.
  */
 function lexOpenList(list: ProseToken, text: string, definitions: LinkDefinitions): readonly ProseToken[] | null {
   const items = list.items?.slice(0, -OPEN_PARTS) ?? []
@@ -70,7 +75,9 @@ function lexOpenList(list: ProseToken, text: string, definitions: LinkDefinition
 
 const itemsWithBlankLine = new WeakMap<ProseToken, boolean>()
 
-/** Whether an item that is followed by another contains a blank line between its blocks or ends with one. */
+/**
+ * Returns whether an item that is followed by another one contains a blank line between its blocks or ends with one.
+ */
 function hasBlankLine(item: ProseToken): boolean {
   const known = itemsWithBlankLine.get(item)
   if (known !== undefined) return known
@@ -81,7 +88,10 @@ function hasBlankLine(item: ProseToken): boolean {
   return isFound
 }
 
-/** Items as the parser returns them for a list with blank lines, or null if one is a task: its checkbox would have to move. */
+/**
+ * Returns the items as the parser returns them for a list with blank lines; null if an item is a task, because its
+ * checkbox would have to move.
+ */
 function loosenItems(items: readonly ProseToken[]): readonly ProseToken[] | null {
   if (items.some((item) => item.task === true)) return null
   return items.map((item) => {

@@ -1,4 +1,4 @@
-/** languages.ts: the languages that are highlighted, by the names that people write after the fence. Pure. SPEC MD11. */
+/** languages.ts: the highlighted languages, by the names that people write after a fence. Pure. SPEC MD11. */
 
 import type { Language } from "./code-tokenizer.ts"
 import * as script from "./script-grammars.ts"

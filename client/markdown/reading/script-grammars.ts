@@ -24,7 +24,7 @@ const SCRIPT_CONSTANTS = "true false null undefined NaN Infinity"
 const BASIC_TYPES = "any bigint boolean never number object string symbol unknown"
 
 const SCRIPT_WORD: Rule = ["[\\p{L}_$][\\p{L}\\p{N}_$]*", "word"]
-/** A slash after a value divides. After anything else it begins a regular expression. */
+/** A slash after a value is a division. After anything else, it begins a regular expression. */
 const REGULAR_EXPRESSION: Rule = [
   "(?<=(?:^|[=(,:;!&|?{}\\[+*%~^<>-]|\\breturn)\\s*)\\/(?![*\\/])(?:[^\\\\\\/\\[]|\\\\.|\\[(?:[^\\]\\\\]|\\\\.)*\\])+\\/\\w*",
   "string",

@@ -1,12 +1,12 @@
 /**
- * sliced-chars.ts: how much of a code block is highlighted now. Long code is highlighted in slices, each in its own task,
- * and all blocks that are drawn in one task share a budget. SPEC PF1, MD11.
+ * sliced-chars.ts: how much of a code block is highlighted at the moment. Long code is highlighted in slices, each in
+ * its own task, and all blocks that are rendered in one task share a budget. SPEC PF1, MD11.
  */
 
 import { useEffect, useRef, useState } from "preact/hooks"
 import { scheduleSlice } from "../slice-queue.ts"
 
-/** In UTF-16 code units: about 10 ms on a desktop computer. */
+/** The size of a slice, in UTF-16 code units: about 10 ms on a desktop computer. */
 export const CODE_SLICE_CHARS = 12_000
 
 /** The budget left in this task. */

@@ -12,7 +12,7 @@ import {
   SINGLE_QUOTED,
 } from "./grammar-parts.ts"
 
-/** A `#` within a word begins no comment. */
+/** A `#` within a word doesn't begin a comment. */
 const SPACED_HASH_COMMENT: Rule = ["(?<=^|\\s)#.*", "comment"]
 const SYMBOL: Rule = [":[\\p{L}_][\\p{L}\\p{N}_?!]*", "number"]
 const SHELL_VARIABLE: Rule = ["\\$(?:\\{[^}]*\\}?|[\\w@#?*!-]+)", "name"]

@@ -1,6 +1,6 @@
-/** deferred-sources.ts: the views of numbered sources, loaded with the first answer that has some. */
+/** deferred-sources.ts: the views of numbered sources, loaded with the first answer that has sources. */
 
 import { deferModule } from "../../ui/deferred-module.ts"
 
-/** Until they are loaded, links are drawn without numbers. */
+/** The code of the views. Until it is loaded, links are rendered without numbers. */
 export const sourceViews = deferModule(() => import("./source-views.ts"))

@@ -1,4 +1,4 @@
-/** source-link.tsx: a link to a source, with its number. It shows the title and the quote of the source. SPEC SC4. */
+/** source-link.tsx: a link to a source, with the source's number and a card with its title and quote. SPEC SC4. */
 
 import type { VNode } from "preact"
 import { useId, useRef } from "preact/hooks"
@@ -6,13 +6,15 @@ import { parseHost } from "../../words/format/link-policy.ts"
 import type { NumberedSource } from "./source-numbers.ts"
 import type { LinkProps } from "./prose-link.tsx"
 
-/** The card appears while the link is pointed at or focused. On touch screens a tap opens the link. */
+/**
+ * A link to a source. The card appears while the link is hovered or focused. On touch screens, a tap opens the link.
+ */
 export function SourceLink({ href, source, children }: LinkProps & { readonly source: NumberedSource }): VNode {
   const id = useId()
   const card = useRef<HTMLSpanElement>(null)
   const { number, title, quote } = source
   const show = (event: { readonly currentTarget: HTMLElement }): void => {
-    // In the top layer nothing around the link clips it.
+    // In the top layer, no element around the link clips the card.
     card.current?.showPopover?.()
     if (card.current !== null) placeCard(card.current, event.currentTarget)
   }

@@ -7,7 +7,7 @@ import { readingText } from "../../words/parts/reading-text.ts"
 import { ShowMoreButton } from "../show-more-button.tsx"
 import type { NumberedSource, NumberedSources } from "./source-numbers.ts"
 
-/** The number of sources that are shown at first. */
+/** The number of sources that are initially shown. */
 const FIRST_SOURCES = 5
 
 export function SourceList({ sources }: { readonly sources: NumberedSources }): VNode {

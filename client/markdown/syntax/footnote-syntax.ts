@@ -1,20 +1,20 @@
 /**
- * footnote-syntax.ts: the footnotes in a Markdown text: `[^label]` and `[^label]: text`. Pure. SPEC MD15.
+ * footnote-syntax.ts: recognises footnotes in Markdown text: `[^label]` and `[^label]: text`. Pure. SPEC MD15.
  */
 
-/** The label of a footnote has at most this many UTF-16 code units. */
+/** Maximum length of a footnote's label, in UTF-16 code units. */
 const MAX_LABEL_CHARS = 100
 
-/** The source of a regular expression. */
+/** The source of a regular expression that matches `[^label]`. */
 export const FOOTNOTE_LABEL = `\\[\\^[^\\s[\\]\\\\]{1,${MAX_LABEL_CHARS}}\\]`
 const REFERENCE = new RegExp(`^${FOOTNOTE_LABEL}`)
 const OPENER = new RegExp(`^ {0,3}(${FOOTNOTE_LABEL}):[ \\t]*`)
-/** A line that begins another block ends the text of a footnote. */
+/** Matches a line that begins another block, which ends the text of a footnote. */
 const OTHER_BLOCK =
   /^ {0,3}(?:\[\^[^\s\]]+\]:|#{1,6}(?:\s|$)|>|[*+-][ \t]|\d{1,9}[.)][ \t]|(?:\*[ \t]*){3}|(?:-[ \t]*){3}|(?:_[ \t]*){3}|\|)/
 const INDENT = /^(?: {4}|\t)/
 
-/** `[^label]` at the start of a text, or null. */
+/** Returns the reference `[^label]` at the start of some text, or null. */
 export function matchFootnoteReference(text: string): string | null {
   return text.startsWith("[^") ? (REFERENCE.exec(text)?.[0] ?? null) : null
 }
@@ -22,13 +22,13 @@ export function matchFootnoteReference(text: string): string | null {
 export interface FootnoteSource {
   readonly raw: string
   readonly label: string
-  /** Its text, without the indentation of its further lines. */
+  /** The footnote's text, without the indentation of continuation lines. */
   readonly body: string
 }
 
 /**
- * Returns the footnote at the start of a text, or null. It contains the lines of its paragraph, and, after a blank
- * line, lines that are indented by four columns. Linear in its length.
+ * Returns the footnote at the start of some text, or null. A footnote contains the lines of its paragraph and, after a
+ * blank line, lines that are indented by four columns. Linear in the footnote's length.
  */
 export function readFootnote(text: string): FootnoteSource | null {
   const [opener, label] = OPENER.exec(text) ?? []
@@ -52,7 +52,7 @@ export function readFootnote(text: string): FootnoteSource | null {
   return { raw: text.slice(0, end), label: toFootnoteKey(label.slice(2, -1)), body: lines.join("\n").trimEnd() }
 }
 
-/** Labels are compared without case. */
+/** Normalises a label: labels are compared without case. */
 export function toFootnoteKey(label: string): string {
   return label.toLowerCase()
 }

@@ -1,18 +1,18 @@
 /**
- * math-syntax.ts: the formulas in a Markdown text: `\\(x\\)`, `\\[x\\]` and `$$x$$`. Pure. SPEC MD9.
+ * math-syntax.ts: recognises formulas in Markdown text: `\\(x\\)`, `\\[x\\]` and `$$x$$`. Pure. SPEC MD9.
  */
 
-/** Maximum length of a formula, in UTF-16 code units. A longer one is not a formula. */
+/** Maximum length of a formula, in UTF-16 code units. Anything longer is not a formula. */
 export const MAX_MATH_CHARS = 2_000
 
 const MATH_OPENER = /^(?:\\\(|\\\[|\$\$)/
 const MATH_CLOSERS: Readonly<Record<string, string>> = { "\\(": "\\)", "\\[": "\\]", $$: "$$" }
-/** A formula that begins a line and may contain lines that look like other blocks. */
+/** Matches the start of a formula that begins a line and may contain lines that look like other blocks. */
 const MATH_BLOCK_INDENT = /^ {0,3}(?=\\\[|\$\$)/
 
 /**
- * Returns the source of the formula at the start of a text, or null. Markdown would remove its backslashes and turn its
- * operators into markup. It contains no blank line. Bounded by MAX_MATH_CHARS.
+ * Returns the source of the formula at the start of some text, or null. As Markdown, the formula would lose its
+ * backslashes, and its operators would become markup. A formula contains no blank line. Bounded by MAX_MATH_CHARS.
  */
 export function matchMath(text: string): string | null {
   const opener = MATH_OPENER.exec(text)?.[0]
@@ -37,13 +37,13 @@ export function matchMathBlock(text: string): string | null {
 
 export interface MathSource {
   readonly tex: string
-  /** On a line of its own. */
+  /** Whether the formula is shown on a line of its own. */
   readonly isDisplay: boolean
 }
 
 /**
- * Returns the TeX between the delimiters of a formula. The server escapes `<` so that Markdown shows it (SPEC CL1); in
- * a formula it is an operator again.
+ * Returns the TeX between the delimiters of a formula. The server escapes `<` so that Markdown displays it (SPEC CL1);
+ * in a formula, it becomes an operator again.
  */
 export function readMathSource(raw: string): MathSource {
   const source = raw.trim()

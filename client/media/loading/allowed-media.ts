@@ -1,8 +1,8 @@
 /**
  * allowed-media.ts: decides which media may be loaded without asking the user.
  *
- * Stored assets load at once. Media from other hosts loads after a click, or at once if the tenant allows the host. A click
- * allows that URL until the page is closed. Source: SPEC PG40.
+ * Stored assets load at once. Media from other hosts loads after a click, or at once if the tenant allows the host. A
+ * click allows that URL until the page is closed. Source: SPEC PG40.
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"

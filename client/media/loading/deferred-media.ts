@@ -1,4 +1,7 @@
-/** deferred-media.ts: the code of media and canvas documents, loaded after the transcript or when the first of them is drawn. */
+/**
+ * deferred-media.ts: the code of media and canvas documents, loaded after the transcript or when the first such element
+ * is rendered.
+ */
 
 import { deferModule } from "../../ui/deferred-module.ts"
 

@@ -1,9 +1,12 @@
-/** image-box.ts: the shape of the box of an image. */
+/** image-box.ts: the shape of an image's box. */
 
-/** Taller images are cropped at the bottom, because a full-page screenshot would fill the whole transcript. */
+/**
+ * Minimum ratio of width to height. Taller images are cropped at the bottom, because a full-page screenshot would fill
+ * the whole transcript.
+ */
 const MIN_ASPECT_RATIO = 0.5
 
-/** Gives the box of an image its shape. */
+/** Returns the style that gives an image's box its shape. */
 export function createBoxStyle(
   width: number | undefined,
   height: number | undefined,

@@ -34,7 +34,7 @@ export interface MediaContextValue {
   readonly lightbox: Signal<{ readonly images: readonly ViewableImage[]; readonly index: number } | null>
 }
 
-/** Null where nothing can be fetched, as in a preview without a session, and until the code of media is loaded. */
+/** Null where nothing can be fetched, as in a preview without a session, and until the media code is loaded. */
 export const MediaContext = createContext<MediaContextValue | null>(null)
 
 export function useMediaContext(): MediaContextValue | null {

@@ -1,4 +1,6 @@
-/** media-views.tsx: the views of media and canvas documents, and what all media of a session share. Loaded on demand. */
+/**
+ * media-views.tsx: the views of media and canvas documents, and what all media of a session share. Loaded on demand.
+ */
 
 import { effect, signal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -14,7 +16,7 @@ export { CanvasView } from "../canvas-view.tsx"
 export { copySelection } from "./copy-selection.ts"
 export { ImageView } from "../image-view.tsx"
 
-/** The elements are keyed by URL, so that another URL starts with fresh state. */
+/** Renders a media segment. The elements are keyed by URL, so that another URL starts with fresh state. */
 export function renderMedia(segment: MediaSegment): VNode {
   const { url, kind, label, width, height } = segment
   switch (kind) {

@@ -1,4 +1,6 @@
-/** archive-dialog.tsx: the archived conversations: opens, unarchives and deletes them. Source: SPEC LB22. */
+/**
+ * archive-dialog.tsx: the dialog that lists, opens, unarchives and deletes archived conversations. Source: SPEC LB22.
+ */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"

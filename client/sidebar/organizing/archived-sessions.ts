@@ -10,13 +10,13 @@ import { listChangesOf } from "./list-changes.ts"
 /** Maximum number of pages loaded to find a session. */
 const MAX_SEARCHED_PAGES = 10
 
-/** Returns the first page or, if `after` is a page's `next`, the one after it. */
+/** Returns the first page of the archive or, if `after` is a page's `next`, the page after it. */
 export async function loadArchivedPage(
   { api, sessionList }: SessionRouter,
   after: string | null,
 ): Promise<SessionPage> {
   const query = after === null ? "" : `&after=${encodeURIComponent(after)}`
-  // A conversation that is being archived is in the list only after this.
+  // The response contains a conversation that is being archived only once that change has been saved.
   await listChangesOf(sessionList).untilSaved()
   const response = await api.fetchAuthorized(`/v1/sessions?archived=1${query}`)
   const { sessions, next = null } = await parseBody(response, parseSessionList)
@@ -25,7 +25,7 @@ export async function loadArchivedPage(
   return { sessions, next }
 }
 
-/** Loads pages until one contains the session. */
+/** Loads pages of the archive until one contains the session. */
 export async function findArchived(router: SessionRouter, id: string): Promise<void> {
   let after: string | null = null
   for (let page = 0; page < MAX_SEARCHED_PAGES && !isArchived(router.sessionList, id); page++) {

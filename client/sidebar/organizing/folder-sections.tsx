@@ -27,12 +27,12 @@ import {
 import { listChangesOf } from "./list-changes.ts"
 import { organizeSessions, watchOtherTabs } from "./organize-sessions.ts"
 
-/** The type of the data of a conversation that is being dragged. */
+/** The data type of a conversation that is being dragged. */
 const DRAG_TYPE = "application/x-cuecard-session"
-/** How often the folders are loaded again while the page is visible, in milliseconds. */
+/** How often the folders are reloaded while the page is visible, in milliseconds. */
 const REFRESH_MS = 60_000
 
-/** Adds the conversation's id to what is dragged from the list. */
+/** Adds the conversation's id to the data that is dragged from the list. */
 function handleDragStart({ target, dataTransfer }: DragEvent): void {
   const row = target instanceof Element ? target.closest<HTMLElement>(".sidebar [data-session]") : null
   if (row !== null) dataTransfer?.setData(DRAG_TYPE, row.dataset["session"] ?? "")
@@ -82,8 +82,8 @@ export function FolderSections({ router, sessions, renderRow }: FolderSectionsPr
 }
 
 /**
- * An open conversation is never unread. The server derives that from its socket, but the list shows it only after its
- * next refresh.
+ * Marks the open conversation as read in the list. The server knows from its socket that an open conversation isn't
+ * unread, but the list would show that only after its next refresh.
  */
 function useReadMark({ controller, sessionList }: SessionRouter): void {
   const openId = controller.value?.id ?? ""

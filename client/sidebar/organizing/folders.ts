@@ -1,5 +1,6 @@
 /**
- * folders.ts: the user's folders, which of them are collapsed, and the requests that change them. A failure is shown.
+ * folders.ts: the user's folders, which of them are collapsed, and the requests that change folders. Failures are shown
+ * to the user.
  *
  * Source: SPEC LB23, LB24.
  */
@@ -14,15 +15,15 @@ import { organizingText } from "../../words/parts/organizing-text.ts"
 import { listChangesOf } from "./list-changes.ts"
 import { tellOtherTabs } from "./organize-sessions.ts"
 
-/** Longest name of a folder, in UTF-16 code units. The server refuses longer ones. */
+/** Maximum length of a folder's name, in UTF-16 code units. The server refuses longer names. */
 export const MAX_FOLDER_CHARS = 60
-/** Pages of a folder's sessions that are loaded when it is opened. */
+/** Maximum number of pages of a folder's sessions that are loaded when the folder is opened. */
 const MAX_FOLDER_PAGES = 10
 const COLLAPSED_KEY = "cuecard.folders"
 
 type NamedFolder = Pick<SessionFolder, "id" | "name">
 
-/** In alphabetical order. Null until they are loaded. */
+/** The folders, in alphabetical order; null until they have been loaded. */
 export const folders: Signal<readonly NamedFolder[] | null> = signal(null)
 /** The ids of the collapsed folders, stored per browser. */
 export const collapsedFolders: Signal<ReadonlySet<string>> = signal(readCollapsed())
@@ -40,7 +41,7 @@ export async function loadFolders({ api }: SessionRouter): Promise<void> {
   }
 }
 
-/** Loads a folder's sessions that the loaded part of the list doesn't contain. */
+/** Loads those sessions of a folder that the loaded part of the list doesn't contain. */
 export async function loadFolderSessions({ api, sessionList }: SessionRouter, folder: string): Promise<void> {
   if (sessionList.more.peek() === "none") return
   const found = []
@@ -55,11 +56,11 @@ export async function loadFolderSessions({ api, sessionList }: SessionRouter, fo
     }
     listChangesOf(sessionList).setFolderRows(folder, found)
   } catch {
-    // The sessions that are already loaded stay. Opening the folder again tries again.
+    // The sessions that have already been loaded stay in the list. Opening the folder again retries the request.
   }
 }
 
-/** Returns the new folder's id, or null after a failure. */
+/** Creates a folder. Returns its id, or null on failure. */
 export function createFolder(router: SessionRouter, name: string): Promise<string | null> {
   return saveFolder(router, async () => {
     const response = await router.api.fetchAuthorized("/v1/folders", createJsonRequest("POST", { name }))
@@ -69,7 +70,7 @@ export function createFolder(router: SessionRouter, name: string): Promise<strin
   })
 }
 
-/** Shows the new name at once. */
+/** Renames a folder. The new name is shown at once. */
 export async function renameFolder(router: SessionRouter, id: string, name: string): Promise<void> {
   const before = folders.peek() ?? []
   setFolders(before.map((folder) => (folder.id === id ? { id, name } : folder)))
@@ -80,7 +81,7 @@ export async function renameFolder(router: SessionRouter, id: string, name: stri
   if (saved === null) setFolders(before)
 }
 
-/** Deletes a folder. Its sessions stay. */
+/** Deletes a folder, but not its sessions. */
 export async function deleteFolder(router: SessionRouter, { id, name }: NamedFolder): Promise<void> {
   const before = folders.peek() ?? []
   setFolders(before.filter((folder) => folder.id !== id))
@@ -94,7 +95,7 @@ export async function deleteFolder(router: SessionRouter, { id, name }: NamedFol
   void router.sessionList.refresh()
 }
 
-/** Runs a request. Returns null after a failure, which is shown. */
+/** Runs a request. On failure, shows the error and returns null. */
 async function saveFolder<T>({ sessionList }: SessionRouter, send: () => Promise<T>): Promise<T | null> {
   try {
     const saved = await send()

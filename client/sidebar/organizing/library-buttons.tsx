@@ -1,4 +1,6 @@
-/** library-buttons.tsx: the buttons below the list that open the archive and create a folder. Source: SPEC LB22, LB23. */
+/**
+ * library-buttons.tsx: the buttons below the list that open the archive and create a folder. Source: SPEC LB22, LB23.
+ */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -14,7 +16,7 @@ interface ImportButtonProps {
   readonly onOpen: () => void
 }
 
-/** The import button, below the buttons of the archive and of folders. */
+/** The import button, below the archive and folder buttons. */
 export function ImportButton(props: ImportButtonProps): VNode {
   return (
     <>

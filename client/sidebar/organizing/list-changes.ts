@@ -1,6 +1,6 @@
 /**
- * list-changes.ts: adds to the list of sessions the changes that are being saved, and the sessions of folders that the loaded
- * part of the list doesn't contain.
+ * list-changes.ts: applies the changes that are being saved to the session list, and adds the sessions in folders that
+ * the loaded part of the list doesn't contain.
  *
  * A change is shown at once, and undone if the server refuses it. Source: SPEC LB21, LB24.
  */
@@ -8,7 +8,7 @@
 import type { SessionSummary } from "../../../shared/protocol/http-body.ts"
 import type { SessionList } from "../../session/session-list.ts"
 
-/** A change to sessions. `change` is null if they disappear from the list. */
+/** A change to sessions. `change` is null if the sessions disappear from the list. */
 interface RowChange {
   readonly ids: ReadonlySet<string>
   readonly change: Partial<SessionSummary> | null
@@ -16,7 +16,7 @@ interface RowChange {
 
 const changesByList = new WeakMap<SessionList, ListChanges>()
 
-/** Returns the changes of a list. */
+/** Returns the changes to a session list. */
 export function listChangesOf(sessionList: SessionList): ListChanges {
   const known = changesByList.get(sessionList) ?? new ListChanges(sessionList)
   changesByList.set(sessionList, known)
@@ -36,7 +36,7 @@ export class ListChanges {
   }
 
   /**
-   * Shows a change of sessions at once, and saves it. `save` returns the ids of the sessions that could not be changed.
+   * Shows a change to sessions at once, and saves it. `save` returns the ids of the sessions that could not be changed.
    * Rejects if `save` does.
    */
   async changeSessions(
@@ -58,7 +58,10 @@ export class ListChanges {
     }
   }
 
-  /** Waits until the server has answered all changes up to now. What is fetched after this contains them. */
+  /**
+   * Waits until the server has answered all changes made so far. Data that is fetched afterwards includes these
+   * changes.
+   */
   async untilSaved(): Promise<void> {
     await this.#saved
   }
@@ -68,7 +71,7 @@ export class ListChanges {
     this.#applySaved({ ids: new Set([id]), change })
   }
 
-  /** Lists sessions again that had disappeared. */
+  /** Puts sessions that had disappeared back into the list. */
   relistSessions(rows: readonly SessionSummary[]): void {
     const ids = new Set(rows.map(({ id }) => id))
     this.#list.editRows((listed) => [...listed.filter(({ id }) => !ids.has(id)), ...rows])
@@ -89,7 +92,7 @@ export class ListChanges {
     this.#list.editRows((rows) => applyChange(rows, saved))
   }
 
-  /** Adds the sessions of folders that aren't in the list. */
+  /** Adds those sessions in folders that aren't in the list. */
   #addFolderRows(rows: readonly SessionSummary[]): readonly SessionSummary[] {
     if (this.#folderRows.size === 0) return rows
     const listed = new Map([...this.#folderRows.values()].flat().map((row) => [row.id, row]))

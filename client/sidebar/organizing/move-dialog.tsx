@@ -1,4 +1,4 @@
-/** move-dialog.tsx: moves conversations to a folder, which can be a new one. Source: SPEC LB23. */
+/** move-dialog.tsx: the dialog that moves conversations to an existing or a new folder. Source: SPEC LB23. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -11,7 +11,7 @@ import { organizeSessions } from "./organize-sessions.ts"
 
 interface MoveDialogProps {
   readonly router: SessionRouter
-  /** The sessions to move. Empty: the dialog only creates a folder. */
+  /** The sessions to move. If there are none, the dialog only creates a folder. */
   readonly ids: readonly string[]
   readonly onClose: () => void
 }

@@ -1,7 +1,8 @@
 /**
- * organize-sessions.ts: changes one or many sessions: shown at once, saved with POST /v1/sessions/bulk, undone if refused.
+ * organize-sessions.ts: changes one or more sessions. A change is shown at once, saved with POST /v1/sessions/bulk, and
+ * undone if the server refuses it.
  *
- * Other tabs of the browser then fetch the list again. Source: SPEC LB21, LB22, LB26.
+ * Other tabs of the browser then reload the list. Source: SPEC LB21, LB22, LB26.
  */
 
 import type { BulkResult, SessionSummary } from "../../../shared/protocol/http-body.ts"
@@ -37,7 +38,7 @@ export function tellOtherTabs(): void {
   channel?.postMessage("changed")
 }
 
-/** Changes sessions. Returns whether that succeeded for all of them; a failure is shown. */
+/** Changes sessions. Returns whether all of them were changed. A failure is shown to the user. */
 export async function organizeSessions(
   router: SessionRouter,
   ids: readonly string[],
@@ -60,7 +61,7 @@ export async function organizeSessions(
 
 interface BulkFailure {
   readonly ids: ReadonlySet<string>
-  /** The error of the first session. */
+  /** The error of the first session that could not be changed; null if all were changed. */
   readonly error: RequestError | null
 }
 
@@ -83,7 +84,7 @@ async function saveChange(
     const response = await api.fetchAuthorized("/v1/sessions/bulk", createJsonRequest("POST", body))
     for (const result of (await parseBody(response, parseResults)).results) if (!result.ok) failed.push(result)
   }
-  // A session that another tab has deleted is deleted.
+  // If another tab has already deleted a session, its deletion counts as successful.
   const unsaved = failed.filter(({ code }) => action.action !== "delete" || code !== "session_unknown")
   const [first] = unsaved
   const error = first === undefined ? null : new RequestError(409, first.text, first.code)
@@ -112,10 +113,10 @@ function toRowChange(action: OrganizeAction): Partial<SessionSummary> | null {
   }
 }
 
-/** Archives sessions, and offers to undo it. */
+/** Archives sessions, and offers to undo this. */
 export function archiveSessions(router: SessionRouter, ids: readonly string[]): void {
   const rows = findRows(router, ids)
-  // Named before the rows disappear from the list.
+  // Created before the rows disappear from the list, because it may contain a title.
   const text = nameSessions(router, ids, organizingText.archived, organizingText.archivedMany)
   const saved = organizeSessions(router, ids, { action: "archive" })
   showUndo(router, text, async () => {
@@ -124,8 +125,8 @@ export function archiveSessions(router: SessionRouter, ids: readonly string[]): 
 }
 
 /**
- * Deletes sessions, and offers to undo it. The server erases them later, even if the page is closed. An open one is closed;
- * its draft and unsent messages are dropped, and undoing restores the draft.
+ * Deletes sessions, and offers to undo this. The server erases them later, even if the page is closed. An open session
+ * is closed, and its draft and unsent messages are dropped; undoing the deletion restores the draft.
  */
 export function deleteSessions(router: SessionRouter, ids: readonly string[]): void {
   const openId = router.controller.peek()?.id ?? ""
@@ -140,7 +141,7 @@ export function deleteSessions(router: SessionRouter, ids: readonly string[]): v
   showUndo(router, text, async () => {
     if (!(await saved) || !(await relistSessions(router, ids, rows, "restore"))) return
     for (const restoreDraft of restoreDrafts) restoreDraft()
-    // The user may have opened another one in the meantime.
+    // The user may have opened another session in the meantime.
     if (ids.includes(openId) && router.controller.peek() === null) router.showSession(openId)
   })
 }

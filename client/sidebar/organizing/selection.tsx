@@ -1,6 +1,6 @@
 /**
- * selection.tsx: the mode in which several conversations are selected and changed together: the rows with a check box, and
- * the bar with the commands. Source: SPEC LB26.
+ * selection.tsx: the mode in which several conversations are selected and changed together: the rows with a check box,
+ * and the bar with the commands. Source: SPEC LB26.
  */
 
 import { type Signal, signal, useSignal } from "@preact/signals"
@@ -51,7 +51,10 @@ function stop(): void {
   focusRequests.value++
 }
 
-/** Runs before the page's own handler, which would stop the running answer. An open dialog or menu closes first. */
+/**
+ * Ends the selection when Escape is pressed, unless a dialog or menu is open. Runs before the page's own handler, which
+ * would stop the running answer.
+ */
 function stopOnEscape(event: KeyboardEvent): void {
   if (event.key !== "Escape" || event.isComposing || document.querySelector("dialog[open], .menu") !== null) return
   event.preventDefault()

@@ -5,7 +5,7 @@ import type { MenuItem } from "../../ui/popup-menu.tsx"
 import { organizingText } from "../../words/parts/organizing-text.ts"
 import { archiveSessions, organizeSessions } from "./organize-sessions.ts"
 
-/** Returns the commands that organise a listed session; none for a session that no list contains. */
+/** Returns the commands that organise a listed session; none for a session that isn't in any list. */
 export function listOrganizing(router: SessionRouter, id: string, onMove: () => void): MenuItem[] {
   const session = router.sessionList.findSession(id)
   if (session === null) return []

@@ -1,4 +1,7 @@
-/** temporary-chat.tsx: the switch that makes the next conversation temporary, and the mark of a temporary one. SPEC LB27. */
+/**
+ * temporary-chat.tsx: the switch that makes the next conversation temporary, and the note in a temporary conversation.
+ * SPEC LB27.
+ */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -10,7 +13,7 @@ import { organizingText } from "../../words/parts/organizing-text.ts"
 import { sessionActionText } from "../../words/session-action-text.ts"
 import { DeleteDialog } from "../delete-dialog.tsx"
 
-/** The last entry of the examples of a new conversation. */
+/** The switch, which is the last item of a new conversation's examples. */
 export function TemporarySwitch({ router: { nextOptions } }: { readonly router: SessionRouter }): VNode {
   const isOn = nextOptions.value.temporary === true
   const toggle = (): void => {
@@ -27,7 +30,7 @@ export function TemporarySwitch({ router: { nextOptions } }: { readonly router: 
   )
 }
 
-/** Above the message box of a temporary conversation, open or new. */
+/** The note above the message box of an open or new temporary conversation. */
 export function TemporaryNote({ router }: { readonly router: SessionRouter }): VNode | null {
   const open = router.controller.value
   const options = router.startingEntry.value?.options ?? router.nextOptions.value

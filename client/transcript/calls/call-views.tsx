@@ -1,4 +1,7 @@
-/** call-views.tsx: chooses the view of a tool call or of a message from another agent. Loaded on demand. SPEC PG10, PG37. */
+/**
+ * call-views.tsx: chooses the view of a tool call or of a message from another agent. Loaded on demand. SPEC PG10,
+ * PG37.
+ */
 
 import type { VNode } from "preact"
 import type { Segment } from "../../../shared/protocol/segment.ts"

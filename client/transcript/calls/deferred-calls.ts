@@ -1,4 +1,7 @@
-/** deferred-calls.ts: the code of tool calls and of messages between agents, loaded after the transcript or when the first of them is drawn. */
+/**
+ * deferred-calls.ts: the code of tool calls and of messages between agents, loaded after the transcript or when the
+ * first of them is rendered.
+ */
 
 import { deferModule } from "../../ui/deferred-module.ts"
 

@@ -11,7 +11,10 @@ import { getToolLabel } from "../../words/settings/tool-name-text.ts"
 import { isApprovalPending, type ToolSegment } from "../tool-call.tsx"
 import type { TranscriptRequests } from "../transcript-requests.ts"
 
-/** Announces each tool when it starts, each request for approval, and each question to the user. What had begun before is not announced. */
+/**
+ * Announces each tool when it starts, each request for approval, and each question to the user. Anything that had begun
+ * before isn't announced.
+ */
 export function ToolAnnouncer({ store }: { readonly store: TranscriptRequests["store"] }): null {
   useEffect(() => {
     let calls: CallAnnouncer | null = null
@@ -33,7 +36,7 @@ export function ToolAnnouncer({ store }: { readonly store: TranscriptRequests["s
 /** Remembers which calls of an answer have been announced. */
 class CallAnnouncer {
   readonly messageId: string
-  /** Ids of calls, and of what they ask the user with a mark. */
+  /** The ids of announced calls and, marked as such, of what they ask the user. */
   readonly #announced = new Set<string>()
   /** The segments before this index don't change any more. */
   #from = 0
@@ -42,7 +45,10 @@ class CallAnnouncer {
     this.messageId = messageId
   }
 
-  /** Returns what has not been announced. Cost: the segments since the oldest call that is still running. */
+  /**
+   * Returns what has not been announced yet. Cost: linear in the number of segments since the oldest call that is still
+   * running.
+   */
   findNews({ segments }: WireMessage): string {
     const texts: string[] = []
     let firstOpen = segments.length

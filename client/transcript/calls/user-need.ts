@@ -1,9 +1,12 @@
-/** user-need.ts: what a waiting tool call needs from the user: approval, or an answer to its server's question. Pure. */
+/**
+ * user-need.ts: what a waiting tool call needs from the user: approval, or an answer to the MCP server's question.
+ * Pure.
+ */
 
 import type { Segment } from "../../../shared/protocol/segment.ts"
 import type { UserNeed } from "../../words/parts/message-text.ts"
 
-/** Null for a call that doesn't wait, or waits for another agent. */
+/** Returns what a segment needs from the user; null if it isn't a waiting call or waits for another agent. */
 export function getUserNeed(segment: Segment): UserNeed {
   if (segment.type !== "tool" || segment.status !== "waiting") return null
   if (segment.input !== undefined) return "input"

@@ -1,8 +1,8 @@
 /**
  * canvas-panel.tsx: a canvas document beside the conversation, with its versions, its code and a download.
  *
- * In a wide window it is a part of the page; in a narrow one and in the widget it is a modal sheet. The document has the
- * same frame as in the conversation. SPEC CP1–CP6.
+ * In a wide window, the panel is part of the page; in a narrow window and in the widget, it is a modal sheet. The
+ * document has the same frame as in the conversation. SPEC CP1–CP6.
  */
 
 import { computed, effect, type Signal } from "@preact/signals"
@@ -23,7 +23,7 @@ import { createHtmlFileName, findSavingArgs, listVersions, readSource } from "./
 import { PanelResizer } from "./panel-resizer.tsx"
 import { applyPanelWidth, panelWidthPercent } from "./panel-width.ts"
 
-/** Windows that have room for the conversation and the panel side by side. canvas-panel.css has the same width. */
+/** Matches windows with room for both the conversation and the panel. canvas-panel.css uses the same width. */
 const WIDE_QUERY = "(min-width: 1100px)"
 
 interface CanvasPanelProps {
@@ -83,7 +83,7 @@ export function CanvasPanel({ store, opened, panel }: CanvasPanelProps): VNode {
   )
 }
 
-/** Saves the source as it is. Opened from the disk, it is an ordinary page without the restrictions of the frame. */
+/** Saves the source unchanged. When opened from disk, it is an ordinary page without the frame's restrictions. */
 function saveDocument(source: string, title: string): void {
   saveBlob(new Blob([source, "\n"], { type: "text/html;charset=utf-8" }), createHtmlFileName(title))
 }
@@ -93,7 +93,10 @@ interface Versions {
   readonly source: string | null
 }
 
-/** Both are compared as text, so that a growing answer doesn't render the panel again. */
+/**
+ * Returns the versions and the saving call's arguments. Both are compared as text, so that a growing answer doesn't
+ * re-render the panel.
+ */
 function useVersions(store: TranscriptStore, opened: CanvasSegment): Versions {
   const [versionsJson, args] = useMemo(
     () => [
@@ -105,17 +108,17 @@ function useVersions(store: TranscriptStore, opened: CanvasSegment): Versions {
   return { versions: JSON.parse(versionsJson.value), source: useMemo(() => readSource(args.value), [args.value]) }
 }
 
-/** Subscribes to every shown message. */
+/** Returns the segments of every shown message, and subscribes to these messages. */
 function readSegments(store: TranscriptStore): readonly (readonly Segment[])[] {
   return store.messageIds.value.map((id) => store.getMessageSignal(id)?.value.segments ?? [])
 }
 
 /**
- * Opens the dialog beside the conversation or above it, and opens it again when the window becomes wide or narrow. When the
+ * Opens the dialog beside or above the conversation, and reopens it when the window becomes wide or narrow. When the
  * dialog closes, the focus returns to where it was.
  */
 function usePanelDialog(dialogRef: RefObject<HTMLDialogElement | null>): void {
-  // Before the first paint. Otherwise the panel would open with the default width and jump to the remembered one.
+  // Runs before the first paint. Otherwise the panel would open with the default width and jump to the remembered one.
   useLayoutEffect(() => effect(() => applyPanelWidth(panelWidthPercent.value)), [])
   useEffect(() => () => applyPanelWidth(null), [])
   useLayoutEffect(() => {
@@ -125,7 +128,7 @@ function usePanelDialog(dialogRef: RefObject<HTMLDialogElement | null>): void {
     const wide = matchMedia(WIDE_QUERY)
     const openDialog = (): void => {
       dialog.close()
-      // The widget may not cover the site's own page with a part that isn't modal.
+      // The widget must not cover the site's own page with an element that isn't modal.
       if (wide.matches && getRootElement() === document.documentElement) dialog.show()
       else dialog.showModal()
     }
@@ -137,7 +140,7 @@ function usePanelDialog(dialogRef: RefObject<HTMLDialogElement | null>): void {
       dialog.close()
       if (previousFocus instanceof HTMLElement && previousFocus.isConnected)
         previousFocus.focus({ preventScroll: true })
-      // The row of a long conversation may have been removed.
+      // In a long conversation, the row that had the focus may have been removed.
       else focusRequests.value++
     }
   }, [])
@@ -195,7 +198,7 @@ interface IconButtonProps {
   readonly icon: MediaIconName
   readonly label: string
   readonly hasInitialFocus?: boolean
-  /** Null disables the button, which keeps the focus. */
+  /** If null, the button is disabled but stays focusable. */
   readonly onActivate: (() => void) | null
 }
 

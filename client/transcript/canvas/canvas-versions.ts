@@ -11,7 +11,10 @@ import type { CanvasSegment } from "../../words/media-descriptions.ts"
 /** The messages' segments, oldest message first. */
 export type SegmentLists = Iterable<readonly Segment[]>
 
-/** Oldest first, each document once. Contains at least the opened one, even if its message is no longer loaded. */
+/**
+ * Returns the versions, oldest first and without duplicates. The list always contains the opened document, even if its
+ * message is no longer loaded.
+ */
 export function listVersions(lists: SegmentLists, opened: CanvasSegment): readonly CanvasSegment[] {
   const versionsByUrl = new Map<string, CanvasSegment>()
   for (const segments of lists) {
@@ -29,13 +32,13 @@ function isVersion({ preview }: CanvasSegment, { preview: opened }: CanvasSegmen
   return areStored && preview.title !== undefined && preview.title === opened.title
 }
 
-/** Returns the id of a stored document. Null for a page of another site, whose URL is absolute. */
+/** Returns the id of a stored document; null for another site's page, whose URL is absolute. */
 export function getDocumentId({ url, viewId }: CanvasSegment["preview"]): string | null {
   return url.startsWith("/") ? (viewId ?? null) : null
 }
 
 /**
- * Returns the arguments of the call that saved the document. Null for other sites' pages, and if the call isn't loaded.
+ * Returns the arguments of the call that saved the document; null for other sites' pages, or if the call isn't loaded.
  */
 export function findSavingArgs(lists: SegmentLists, { preview }: CanvasSegment): string | null {
   const id = getDocumentId(preview)
@@ -50,7 +53,7 @@ export function findSavingArgs(lists: SegmentLists, { preview }: CanvasSegment):
   return null
 }
 
-/** Returns the source in the arguments of a call. Null if they have none, or only a part of them is shown. */
+/** Returns the source in a call's arguments; null if the arguments contain none, or are shown only in part. */
 export function readSource(args: string | null): string | null {
   try {
     const { html } = Object(JSON.parse(args ?? "null")) as { readonly html?: unknown }
@@ -60,7 +63,7 @@ export function readSource(args: string | null): string | null {
   }
 }
 
-/** Longest name of a saved file, without its extension, in characters. File systems allow 255 bytes. */
+/** Maximum length of a saved file's name without its extension, in characters. File systems allow 255 bytes. */
 const MAX_NAME_CHARS = 60
 
 /** Returns a file name without characters that a file system or a shell treats specially. */

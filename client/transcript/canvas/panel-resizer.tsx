@@ -1,4 +1,4 @@
-/** panel-resizer.tsx: the edge of the panel, which the pointer and the arrow keys move. SPEC CP2. */
+/** panel-resizer.tsx: the edge of the panel, which can be moved with the pointer and the arrow keys. SPEC CP2. */
 
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"

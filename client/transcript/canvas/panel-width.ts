@@ -27,18 +27,20 @@ export function setPanelWidth(percent: number): void {
   try {
     openPreferences().setItem(STORAGE_KEY, String(width))
   } catch {
-    // The storage is full. The width then lasts until the page is closed.
+    // If storage is full or blocked, the width lasts until the page is closed.
   }
 }
 
-/** Sets the width on the element around the page and the panel, because the page makes room for the panel. */
+/** Sets the width on the element that contains the page and the panel, because the page makes room for the panel. */
 export function applyPanelWidth(percent: number | null): void {
   const { style } = getRootElement()
   if (percent === null) style.removeProperty("--panel-width")
   else style.setProperty("--panel-width", `${percent}vw`)
 }
 
-/** Returns the width after a key press; null for keys that don't change it. The panel grows towards the conversation. */
+/**
+ * Returns the width after a key press; null for keys that don't change it. The panel grows towards the conversation.
+ */
 export function keyToWidth(key: string, width: number, isRightToLeft: boolean): number | null {
   switch (key) {
     case "ArrowLeft":

@@ -1,4 +1,4 @@
-/** input-field-view.tsx: a field of the form of a call. It looks like a field of a card. SPEC MP34. */
+/** input-field-view.tsx: a field of a call's form. It looks like a card's field. SPEC MP34. */
 
 import type { VNode } from "preact"
 import { useId } from "preact/hooks"
@@ -61,7 +61,7 @@ const INPUT_TYPES = {
   "date-time": "datetime-local",
 } as const satisfies Record<InputFormat, string>
 
-/** Longer texts get several lines. */
+/** Fields that allow longer text have several lines. */
 const MAX_LINE_CHARS = 200
 
 interface ControlProps {
@@ -117,7 +117,7 @@ function Control({ field, entry, shared, onChange }: ControlProps): VNode {
       const type = field.format === undefined ? "text" : INPUT_TYPES[field.format]
       // The types of the attributes don't allow a union of these types.
       const attributes: object = { ...shared, type, dir: type === "text" ? "auto" : "ltr" }
-      // A password manager must not fill in what a server asks.
+      // A password manager must not fill in a field that an MCP server requests.
       return <input {...attributes} autocomplete="off" maxLength={maxLength} value={text} onInput={enter} />
     }
   }
@@ -130,7 +130,7 @@ interface OptionsProps {
   readonly onChange: (entry: Entry) => void
 }
 
-/** A checkbox for each option. */
+/** A group with a checkbox for each option. */
 function Options({ field, chosen, labelledBy, onChange }: OptionsProps): VNode {
   return (
     // biome-ignore lint/a11y/useSemanticElements: the name of the group is the label above it, as of every field.
@@ -141,7 +141,7 @@ function Options({ field, chosen, labelledBy, onChange }: OptionsProps): VNode {
             type="checkbox"
             checked={chosen.includes(value)}
             onChange={({ currentTarget }) =>
-              // In the order of the options, whichever was chosen first.
+              // The values are in the order of the options, whichever was chosen first.
               onChange(
                 field.options
                   .map((option) => option.value)

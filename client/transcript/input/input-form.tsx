@@ -1,8 +1,9 @@
 /**
- * input-form.tsx: asks the user what the server of a tool call wants to know: its text, its fields, and buttons that send or
- * decline. Disappears once the user has answered, in any tab. SPEC MP34.
+ * input-form.tsx: asks the user what a tool call's MCP server wants to know: its text, its fields, and buttons that
+ * send or decline. The form disappears once the user has answered, in any tab. SPEC MP34.
  *
- * All texts of the form come from the server. They are shown as text, below a line of ours that names the server.
+ * All text in the form comes from the MCP server. It is shown as plain text, below a line of the page that names the
+ * server.
  */
 
 import type { VNode } from "preact"
@@ -65,7 +66,10 @@ export function InputForm(props: InputFormProps): VNode {
 
 type Action = "accept" | "decline"
 
-/** Returns what the user has entered, and how it is sent. It stays in this tab until then. */
+/**
+ * Returns what the user has entered, and the functions that change and send it. The input stays in this tab until it is
+ * sent.
+ */
 function useAnswer({ api, session, callId, input }: InputFormProps) {
   const { id, fields } = input
   const formRef = useRef<HTMLFormElement>(null)
@@ -89,7 +93,7 @@ function useAnswer({ api, session, callId, input }: InputFormProps) {
     if (wrong.length > 0) return markInvalid(wrong)
     setSent(action)
     setError("")
-    // The form will disappear, so the focus moves to the call.
+    // The form is about to disappear, so the focus moves to the call.
     formRef.current?.parentElement?.querySelector("summary")?.focus({ preventScroll: true })
     const answer = { input: id, action, ...(action === "accept" && { content }) }
     const problem = await postAnswer(api, session, callId, answer)
@@ -101,13 +105,13 @@ function useAnswer({ api, session, callId, input }: InputFormProps) {
   return { formRef, entries, invalid, sent, error, change, send }
 }
 
-/** Why an answer was refused. `field`: the field whose value doesn't fit. */
+/** The reason why an answer was refused. `field`: the field whose value doesn't fit. */
 interface Problem {
   readonly text: string
   readonly field?: string | undefined
 }
 
-/** Null if the server has the answer, or another one. The form then disappears. */
+/** Sends an answer. Returns null if the server now has this answer or already had another; the form then disappears. */
 async function postAnswer(api: Api, session: string, callId: string, answer: object): Promise<Problem | null> {
   try {
     const path = sessionPath(session, `/calls/${callId}/input`)

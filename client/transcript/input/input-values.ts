@@ -1,8 +1,8 @@
-/** input-values.ts: what the user has entered into the form of a call, and the content that is sent. Pure. SPEC MP34. */
+/** input-values.ts: what the user has entered in a call's form, and the content that is sent. Pure. SPEC MP34. */
 
 import type { InputContent, InputField, InputValue } from "../../../shared/protocol/input/call-input.ts"
 
-/** The value of a control: of a text, of a checkbox, or the chosen options. */
+/** The value of a control: a text, the state of a checkbox, or the chosen options. */
 export type Entry = string | boolean | readonly string[]
 export type Entries = ReadonlyMap<string, Entry>
 
@@ -25,7 +25,10 @@ function getInitialEntry(field: InputField): Entry {
   }
 }
 
-/** Empty fields are left out. A value that can't be converted stays a text, which the check then rejects. */
+/**
+ * Converts the entries to content. Empty fields are left out. A value that can't be converted stays text, which the
+ * check then rejects.
+ */
 export function entriesToContent(fields: readonly InputField[], entries: Entries): InputContent {
   const values = fields.flatMap((field): (readonly [string, InputValue])[] => {
     const value = toValue(field, getEntry(entries, field))
@@ -44,7 +47,10 @@ function toValue(field: InputField, entry: Entry): InputValue | null {
   return Number.isNaN(time.getTime()) ? entry : time.toISOString()
 }
 
-/** Returns a time as a control has it: in the user's zone, to the minute. Empty if its day doesn't exist. */
+/**
+ * Returns a time in the form that a control uses: in the user's time zone, to the minute. Empty if the day doesn't
+ * exist.
+ */
 function toLocalTime(time: string): string {
   const date = new Date(time)
   if (Number.isNaN(date.getTime())) return ""

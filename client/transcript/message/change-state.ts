@@ -5,7 +5,10 @@ import type { WireMessage } from "../../../shared/protocol/server-frame.ts"
 import { focusRequests } from "../../ui/focus.ts"
 import type { TranscriptRequests } from "../transcript-requests.ts"
 
-/** Whether a message's actions are disabled: while an answer is running, or while a command for the message is pending. */
+/**
+ * Returns whether a message's actions are disabled. They are while an answer is running or a command for the message is
+ * pending.
+ */
 export function useIsDisabled(requests: TranscriptRequests | null, id: string): boolean {
   return useComputed(
     () => requests !== null && (requests.store.activeTurn.value !== null || requests.commands.pending.value.has(id)),
@@ -16,13 +19,16 @@ export function useIsLastAnswer(requests: TranscriptRequests | null, id: string)
   return useComputed(() => requests?.store.lastAnswerId.value === id).value
 }
 
-/** Requests a new version of an answer. The button disappears with this version, so the focus moves to the composer. */
+/**
+ * Requests a new version of an answer. The button disappears together with the current version, so the focus moves to
+ * the composer.
+ */
 export function regenerateAndFocus(requests: TranscriptRequests, id: string): void {
   requests.regenerateAnswer(id)
   focusRequests.value++
 }
 
-/** Whether an external producer wrote the answer. Such an answer can't be regenerated. */
+/** Returns whether an external producer wrote the answer. Such an answer can't be regenerated. */
 export function isFromProducer({ mode }: WireMessage): boolean {
   return mode === "external"
 }

@@ -1,4 +1,7 @@
-/** deferred-parts.ts: the buttons, notes and quotes of messages, loaded after the transcript or when the first of them is drawn. */
+/**
+ * deferred-parts.ts: the buttons, notes and quotes of messages, loaded after the transcript or when the first of them
+ * is rendered.
+ */
 
 import type { Segment } from "../../../shared/protocol/segment.ts"
 import { deferModule } from "../../ui/deferred-module.ts"

@@ -13,7 +13,7 @@ import { useChangeRequests } from "../transcript-requests.ts"
 export function QueuedNote({ id }: { readonly id: string }): VNode {
   const requests = useChangeRequests()
   const isWithdrawing = requests?.commands.pending.value.has(id) === true
-  /** The text and the focus return to the composer. */
+  /** Withdraws the message. The text and the focus return to the composer. */
   const withdrawAndFocus = (): void => {
     requests?.withdrawMessage(id)
     focusRequests.value++
@@ -58,7 +58,10 @@ export function StatusNote({ message }: { readonly message: WireMessage }): VNod
   )
 }
 
-/** A stopped answer without content begins anew. An answer that was cut off continues in its last text. SPEC WR1. */
+/**
+ * Returns the label of the button; null if there is none. A stopped answer without content is regenerated. An answer
+ * that was cut off is continued after its last text. SPEC WR1.
+ */
 function getActionLabel({ status, reason, segments }: WireMessage): string | null {
   if (status === "cancelled") return segments.length > 0 ? actionText.continue : actionText.regenerate
   if (status === "interrupted" || /cut_off|turn_t/.test(reason ?? "")) return actionText.continue

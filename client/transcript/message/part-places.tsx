@@ -1,4 +1,4 @@
-/** part-places.tsx: the quote of a message, and the placeholders for quotes and notes whose code isn't loaded yet. */
+/** part-places.tsx: a message's quote, and the placeholders for quotes and notes whose code isn't loaded yet. */
 
 import type { VNode } from "preact"
 import type { MessageStatus } from "../../../shared/protocol/message.ts"

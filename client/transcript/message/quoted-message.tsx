@@ -1,6 +1,6 @@
 /**
- * quoted-message.tsx: an excerpt of the message being replied to. Clicking it scrolls to that message, which is loaded
- * first if it isn't on the page. SPEC PG43.
+ * quoted-message.tsx: an excerpt of the message being replied to. Clicking the excerpt scrolls to that message, which
+ * is loaded first if it isn't on the page. SPEC PG43.
  */
 
 import { useComputed } from "@preact/signals"
@@ -59,7 +59,7 @@ export function QuotedMessage({ of: messageId }: { readonly of: string }): VNode
 /** Returns the quote of a message. The author is "" while the message isn't loaded. */
 function useQuote(messageId: string): Quote {
   const requests = useTranscriptRequests()
-  // Compared as JSON, so that a delta that doesn't change the excerpt re-renders nothing.
+  // The quote is compared as JSON, so that a delta that doesn't change it re-renders nothing.
   const quoteJson = useComputed(() => {
     const message =
       requests?.store.messageIds.value.includes(messageId) === true

@@ -1,14 +1,17 @@
-/** version-focus.ts: keeps the focus and the reading position at the version buttons when another version is shown. SPEC PG23. */
+/**
+ * version-focus.ts: keeps the focus on the version buttons, and the reading position, when another version is shown.
+ * SPEC PG23.
+ */
 
 import type { ScrollAnchor } from "../scroll-anchor.ts"
 
-/** A version button with the focus, whose article is about to disappear. */
+/** A focused version button whose article is about to disappear. */
 export interface LeavingSwitch {
-  /** Focuses the same button of the version that is shown instead. False if there is none. */
+  /** Focuses the same button of the version that is shown instead. Returns false if there is none. */
   focusReplacement(ids: readonly string[], articles: readonly HTMLElement[], scrollAnchor: ScrollAnchor): boolean
 }
 
-/** Null if the focused element isn't a version button. `ids` are those of the messages before the update. */
+/** Returns null if the focused element isn't a version button. `ids`: the ids of the messages before the update. */
 export function findLeavingSwitch(
   focused: Element | null | undefined,
   article: Element,

@@ -9,7 +9,7 @@ const HIGHLIGHT_MS = 1600
 /** Time for a newly loaded message to be rendered and for the scroll position to be restored, in milliseconds. */
 const RENDER_DELAY_MS = 50
 
-/** Resolves with false, and changes nothing, if the message can't be found. */
+/** Scrolls to a message. Resolves with false, and changes nothing, if the message can't be found. */
 export async function jumpToMessage(
   id: string,
   requests: Pick<TranscriptRequests, "loadUntilMessage">,
@@ -39,7 +39,7 @@ function showArticle(view: HTMLElement | null, id: string): HTMLElement | null {
   const isTallerThanView = article.offsetHeight > view.clientHeight
   article.scrollIntoView({ block: isTallerThanView ? "start" : "center" })
   article.tabIndex = -1
-  // A user who steps through hits keeps typing in the search field. SPEC LB8.
+  // When the user steps through hits, the search field stays focused. SPEC LB8.
   if (getActiveElement()?.closest("search") == null) article.focus({ preventScroll: true })
   return article
 }

@@ -9,7 +9,7 @@ export function ScrollToEndButton({ scrollAnchor }: { readonly scrollAnchor: Scr
   if (scrollAnchor.isFollowing.value) return null
   const scrollToEnd = (): void => {
     scrollAnchor.scrollToEnd()
-    // The button disappears.
+    // The focus moves to the composer, because the button disappears.
     focusRequests.value++
   }
   return (

@@ -1,5 +1,5 @@
 /**
- * keep-focus.ts: when the element with the keyboard focus disappears, moves the focus to the control nearest to its
+ * keep-focus.ts: when the element that has keyboard focus disappears, moves the focus to the control nearest to its
  * position.
  *
  * Without this, the browser moves the focus to the document, and the next Tab may begin at its top. Source: SPEC AX14.
@@ -8,7 +8,10 @@
 import { focusRequests } from "../focus.ts"
 import { getEventRoot, getEventTarget, getRootElement, isNothingFocused } from "./page-elements.ts"
 
-/** An element that had the focus, and where it was: its ancestors, from the innermost, and its index in each of them. */
+/**
+ * An element that had focus, and its position: its ancestors, starting with the innermost, and the index of the path's
+ * child in each of them.
+ */
 interface Place {
   readonly element: Element
   readonly around: readonly { readonly parent: Element; readonly index: number }[]
@@ -17,8 +20,8 @@ interface Place {
 const FOCUSABLE = "a[href], button, input, select, textarea, summary, [tabindex]"
 
 /**
- * If the position is directly inside one of these, the remaining controls are far away, so the focus doesn't move to
- * them.
+ * If the position is directly inside one of these elements, the remaining controls are far away, so the focus doesn't
+ * move to any of them.
  */
 const TOO_LARGE = ".page, .behind-drawer, .sidebar, .view, .transcript"
 
@@ -37,7 +40,7 @@ export function keepFocus(): () => void {
   }
   const observer = new MutationObserver(() => {
     if (place === null || place.element.isConnected) return
-    // Cleared now. Otherwise the next key would move the focus to a position that the user has left.
+    // Cleared at once, because the next key would otherwise move the focus to a position that the user has left.
     if (isPointerUsed) place = null
     // Deferred, so that code that removes an element can move the focus itself.
     else setTimeout(restore)
@@ -73,15 +76,15 @@ function findNearest({ around }: Place): HTMLElement | null {
     if (parent.matches(TOO_LARGE)) return null
     const controls = [...parent.querySelectorAll<HTMLElement>(FOCUSABLE)].filter(canFocus)
     const next = parent.children[index]
-    const behind = next === undefined ? undefined : controls.find((one) => isAtOrBehind(one, next))
+    const behind = next === undefined ? undefined : controls.find((control) => isAtOrBehind(control, next))
     const found = behind ?? controls.at(-1)
     if (found !== undefined) return found
   }
   return null
 }
 
-function isAtOrBehind(one: Element, next: Element): boolean {
-  return next.contains(one) || (next.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0
+function isAtOrBehind(control: Element, next: Element): boolean {
+  return next.contains(control) || (next.compareDocumentPosition(control) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0
 }
 
 function canFocus(element: HTMLElement): boolean {

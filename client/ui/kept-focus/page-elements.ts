@@ -1,4 +1,7 @@
-/** page-elements.ts: elements, events and the selection of the part of the document that the page occupies (page-root.ts). */
+/**
+ * page-elements.ts: elements, events and the selection of the part of the document that the page occupies
+ * (page-root.ts).
+ */
 
 import { shadow } from "../page-root.ts"
 
@@ -7,13 +10,13 @@ export function getRootElement(): HTMLElement {
   return shadow?.element ?? document.documentElement
 }
 
-/** Returns the element that has the focus; null if it is outside the page, or nothing has it. */
+/** Returns the element that has focus; null if that element is outside the page, or if no element has focus. */
 export function getActiveElement(): Element | null {
   const { activeElement } = shadow?.root ?? document
   return activeElement === document.body ? null : activeElement
 }
 
-/** Whether nothing has the focus, neither in the page nor, for a widget, in the site around it. */
+/** Whether no element has focus, neither in the page nor, for a widget, in the site around it. */
 export function isNothingFocused(): boolean {
   return document.activeElement === null || document.activeElement === document.body
 }
@@ -23,7 +26,7 @@ export function appendToPage(element: HTMLElement): void {
   ;(shadow?.element ?? document.body).append(element)
 }
 
-/** Returns the innermost element that an event happened at. */
+/** Returns the innermost element at which an event occurred. */
 export function getEventTarget(event: Event): EventTarget | null {
   return shadow === null ? event.target : (event.composedPath()[0] ?? null)
 }
@@ -38,9 +41,9 @@ export function getEventRoot(): EventRoot {
   return (shadow?.element ?? window) as EventRoot
 }
 
-/** Returns the selection of text in the page. */
+/** Returns the page's text selection. */
 export function getPageSelection(): Selection | null {
-  // In Chromium the document's selection ends at the shadow root. Other browsers have no such method.
+  // In Chromium, the document's selection ends at the shadow root. Other browsers have no such method.
   const { getSelection: select } = Object(shadow?.root) as { readonly getSelection?: () => Selection | null }
   return select === undefined ? getSelection() : select.call(shadow?.root)
 }

@@ -1,11 +1,11 @@
-/** language-select.tsx: the field that selects the page's language. Each language is listed by its own name. */
+/** language-select.tsx: the field that selects the page's language. The name of each language is in that language. */
 
 import type { VNode } from "preact"
 import type { Language } from "../../words/languages/language.ts"
 import { settingsText } from "../../words/settings/settings-text.ts"
 import { chooseLanguage, language, type LoadableLanguage } from "./page-language.ts"
 
-/** Each language by its own name, in the order of the list. */
+/** The name of each language in that language, in the order of the list. */
 const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   en: "English",
   de: "Deutsch",
@@ -19,7 +19,7 @@ const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   he: "עברית",
 }
 
-/** `onFault` is called if the texts of the chosen language can't be loaded. */
+/** `onFault` is called if the strings of the chosen language can't be loaded. */
 export function LanguageSelect({ onFault }: { readonly onFault: () => void }): VNode {
   const choose = async (select: HTMLSelectElement): Promise<void> => {
     const isChosen = await chooseLanguage(select.value as LoadableLanguage)

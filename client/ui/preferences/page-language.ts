@@ -1,6 +1,6 @@
 /**
- * page-language.ts: the language of the page: the stored choice, or the first of the browser's languages that the page
- * has, or English. The choice is stored per browser. Source: SPEC LG2, LG3.
+ * page-language.ts: the page's language: the stored choice, the first of the browser's languages that the page
+ * supports, or English. The choice is stored per browser. Source: SPEC LG2, LG3.
  */
 
 import { batch, effect, type Signal, signal } from "@preact/signals"
@@ -19,10 +19,13 @@ import { type LoadableLanguage, loadTexts } from "../../words/languages/load-lan
 export type { LoadableLanguage }
 
 const STORAGE_KEY = "cuecard.language"
-/** Longest time for which the first render waits for the texts, in milliseconds. After it, the page starts in English. */
+/**
+ * How long the initial render waits for the language's strings, in milliseconds. After that, the page starts in
+ * English.
+ */
 const MAX_WAIT_MS = 3_000
 
-/** The chosen language. Its texts may still be loading. */
+/** The chosen language. Its strings may still be loading. */
 export const language: Signal<LoadableLanguage> = signal(readLanguage())
 
 function readLanguage(): LoadableLanguage {
@@ -40,8 +43,9 @@ function isLoadable(tag: string): tag is LoadableLanguage {
 }
 
 /**
- * Shows the page in its language. Calls `render` when the texts are loaded or can't be, or after a few seconds; for English
- * at once. Follows a choice that is made in another tab.
+ * Shows the page in its language. Calls `render` at once if that is English, and otherwise when loading the language's
+ * strings has succeeded or failed, but after MAX_WAIT_MS at the latest. Also applies a choice that is made in another
+ * tab.
  */
 export function startLanguage(render: () => void): void {
   effect(() => {
@@ -58,7 +62,10 @@ export function startLanguage(render: () => void): void {
   void Promise.race([isShown, timeout]).then(render)
 }
 
-/** Changes the language of the page and stores the choice. False if its texts can't be loaded; then nothing changes. */
+/**
+ * Changes the page's language and stores the choice. Returns false, and changes nothing, if the language's strings
+ * can't be loaded.
+ */
 export async function chooseLanguage(chosen: LoadableLanguage): Promise<boolean> {
   const isShown = await showLanguage(chosen)
   if (!isShown) return false
@@ -72,7 +79,10 @@ export async function chooseLanguage(chosen: LoadableLanguage): Promise<boolean>
 
 let shownLanguage: LoadableLanguage = "en"
 
-/** Changes the language without storing it. False if its texts can't be loaded. English is shown before this returns. */
+/**
+ * Changes the language without storing it. Returns false if the language's strings can't be loaded. A change to English
+ * takes effect before this function returns.
+ */
 export async function showLanguage(next: LoadableLanguage): Promise<boolean> {
   language.value = next
   try {

@@ -1,9 +1,12 @@
-/** preference-storage.ts: where the choices of a conversation's reader are stored: in the browser's storage, or in the widget's part. */
+/**
+ * preference-storage.ts: where the reader's preferences are stored: in the browser's storage or, for a widget, in the
+ * widget's part of the browser's storage.
+ */
 
 import type { KeyValueStorage } from "../../net/outbox.ts"
 import { openStorage } from "../browser-storage.ts"
 
-/** Null: the browser's storage. */
+/** The widget's part of the storage; null if the page isn't a widget. */
 let widgetStorage: KeyValueStorage | null = null
 
 /** Set by the widget before it renders. SPEC WG6. */

@@ -6,7 +6,7 @@ const MONTH = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", ti
 const PERCENT = new Intl.NumberFormat("en", { style: "percent" })
 
 export const feedbackText = {
-  lead: "How users rated the answers of your agents, and the reasons that they gave. What they wrote in addition stays with their conversations.",
+  lead: "How users rated the answers of your agents, and the reasons that they gave. Their comments are stored only with their conversations.",
   empty: "No answer has been rated yet.",
   month: "Month",
   allMonths: "All months",
@@ -18,7 +18,7 @@ export const feedbackText = {
   share: "% good",
   shareOf: (up: number, all: number) => PERCENT.format(up / all),
   reasons: "Reasons",
-  /** A reason that this version of the page doesn't support is shown by its code. */
+  /** If this version of the page doesn't know a reason, it shows the reason's code. */
   reasonCount: (reason: string, count: string) =>
     `${Object.entries(writingText.reasons).find(([name]) => name === reason)?.[1] ?? reason}: ${count}`,
 } as const

@@ -2,7 +2,7 @@
 
 import { findFormat } from "./number-format.ts"
 
-/** `at`: milliseconds since 1970, or a date that `Date` parses. */
+/** Formats a date. `at` is a time in milliseconds since 1970, or a string that `Date` can parse. */
 export function formatDate(at: number | string, options: Intl.DateTimeFormatOptions): string {
   const date = new Date(at)
   return Number.isNaN(date.getTime()) ? String(date) : findFormat(Intl.DateTimeFormat, options).format(date)

@@ -7,12 +7,12 @@
 import { isTurnFault, type TurnFault, turnFaultToText } from "../../../shared/fault.ts"
 import { translate } from "../languages/language.ts"
 
-/** Empty in English, whose texts are in the catalogue. */
+/** The translated messages. Empty for English, because the English messages are in the catalogue. */
 export const endReasonText = translate<Partial<Record<TurnFault, string>>>("endReason", {})
 
 /**
- * Returns the catalogue's text in the language of the page. A name that this version of the page doesn't have is
- * returned unchanged.
+ * Returns the fault's text in the page's language. If this version of the page doesn't know the name, returns it
+ * unchanged.
  */
 export function describeEndReason(reason: string): string {
   return isTurnFault(reason) ? (endReasonText[reason] ?? turnFaultToText(reason)) : reason

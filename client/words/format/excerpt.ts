@@ -1,4 +1,4 @@
-/** excerpt.ts: the beginning of a text, with an ellipsis if something was cut. Pure. */
+/** excerpt.ts: the beginning of some text, with an ellipsis if anything was cut off. Pure. */
 
 import { cutText } from "../../../shared/text/cut-text.ts"
 

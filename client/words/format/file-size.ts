@@ -1,9 +1,9 @@
-/** file-size.ts: the size of a file in words. */
+/** file-size.ts: formats the size of a file. */
 
 import { sizeText } from "../page-text.ts"
 import { formatCount } from "./number-format.ts"
 
-/** "1.2 MB", "64 KB". Units are powers of 1,024, like the limits in shared/limits.ts. */
+/** Formats a size: "1.2 MB", "64 KB". Units are powers of 1,024, like the limits in shared/limits.ts. */
 export function formatSize(bytes: number): string {
   if (bytes < 1024) return formatCount(bytes, { style: "unit", unit: "byte", unitDisplay: "long", useGrouping: false })
   const units = [sizeText.kilobytes, sizeText.megabytes, sizeText.gigabytes]

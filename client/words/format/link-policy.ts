@@ -1,7 +1,7 @@
 /**
- * link-policy.ts: selects the URLs in a text that may become links: web, mail and telephone.
+ * link-policy.ts: selects the URLs in text that may become links: web, mail and telephone URLs.
  *
- * Script, file and relative URLs stay text. Pure. Source: SPEC MD5.
+ * Script, file and relative URLs remain plain text. Pure. Source: SPEC MD5.
  */
 
 const ALLOWED_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:", "tel:"])

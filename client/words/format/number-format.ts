@@ -1,4 +1,4 @@
-/** number-format.ts: numbers in the chosen language. Pure, except for the language. */
+/** number-format.ts: formats numbers in the chosen language. Pure, except for the language. */
 
 import { formatLocale } from "../languages/language.ts"
 
@@ -7,7 +7,7 @@ const formats = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat | Intl.L
 /** The page has about 20 sets of options. */
 const MAX_FORMATS = 100
 
-/** Returns the format of the chosen language with these options. */
+/** Returns the format with these options for the chosen language. */
 export function findFormat<T extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.ListFormat>(
   create: new (locale: string, options: object) => T,
   options: object,
@@ -24,7 +24,7 @@ export function findFormat<T extends Intl.NumberFormat | Intl.DateTimeFormat | I
 
 /** 12345 → "12,345" */
 export function formatCount(count: number, options?: Intl.NumberFormatOptions): string {
-  // Browsers keep the format without options.
+  // Browsers cache the format without options.
   if (options === undefined) return count.toLocaleString(formatLocale.value)
   return findFormat(Intl.NumberFormat, options).format(count)
 }

@@ -1,12 +1,12 @@
 /**
- * plural.ts: selects the form of a text for a count, by the rules of the language. Pure, except for the language.
+ * plural.ts: selects the form of a string for a count, by the rules of the language. Pure, except for the language.
  * Source: SPEC LG10.
  */
 
 import { formatLocale, type Language } from "../languages/language.ts"
 import { formatCount } from "./number-format.ts"
 
-/** The categories of whole numbers in each language. A test compares them with those of `Intl.PluralRules`. */
+/** The plural categories of whole numbers in each language. A test compares them with those of `Intl.PluralRules`. */
 export const PLURAL_CATEGORIES = {
   en: ["one", "other"],
   de: ["one", "other"],
@@ -20,13 +20,16 @@ export const PLURAL_CATEGORIES = {
   he: ["one", "two", "other"],
 } as const satisfies Readonly<Record<Language, readonly Intl.LDMLPluralRule[]>>
 
-/** A text for each category of a language. `#` is the count. */
+/** A string for each category of a language. `#` stands for the count. */
 export type PluralForms<L extends Language> = Readonly<Record<"other" | (typeof PLURAL_CATEGORIES)[L][number], string>>
 
 let rules: Intl.PluralRules | null = null
 let rulesLocale = ""
 
-/** Returns the form for the count, with the count in the format of the language. A missing form doesn't compile. */
+/**
+ * Returns the form for the count, with the count formatted for the language. Code without one of the forms doesn't
+ * compile.
+ */
 export function formatPlural<L extends Language>(count: number, forms: PluralForms<L>): string {
   const locale = formatLocale.value
   if (rules === null || rulesLocale !== locale) rules = new Intl.PluralRules(locale)

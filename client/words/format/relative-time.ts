@@ -1,5 +1,5 @@
 /**
- * relative-time.ts: short texts for when a session was last active, and the date groups of the sidebar.
+ * relative-time.ts: short descriptions of when a session was last active, and the sidebar's date groups.
  *
  * Pure, except for the language and the time zone.
  */
@@ -17,7 +17,7 @@ export interface DateGroup {
   readonly sessions: readonly SessionSummary[]
 }
 
-/** Calendar days between `at` and `now`; at least 0, in case a clock is ahead. */
+/** Returns the number of calendar days between `at` and `now`; at least 0, in case a clock is ahead. */
 function countDaysAgo(at: number, now: number): number {
   const [then, today] = [new Date(at), new Date(now)]
   const toUtcDay = (day: Date): number => Date.UTC(day.getFullYear(), day.getMonth(), day.getDate())

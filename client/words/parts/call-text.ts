@@ -1,4 +1,4 @@
-/** call-text.ts: the texts of tool calls. */
+/** call-text.ts: the strings of tool calls. */
 
 import type { CallStatus } from "../../../shared/protocol/message.ts"
 import { formatCount } from "../format/number-format.ts"
@@ -22,7 +22,7 @@ export const toolText = translate("tool", {
     failed: "Failed",
     interrupted: "Interrupted",
   } satisfies Record<CallStatus, string>,
-  /** At least two calls. */
+  /** `count` is at least 2. */
   calls: (count: number, failed: number) => `${count} tool calls${failed === 0 ? "" : ` · ${failed} failed`}`,
   onlyPart: "Showing only a part.",
   /** `whole`: the lines, the size, or both. */
@@ -42,7 +42,7 @@ export const toolText = translate("tool", {
   denying: "Denying…",
 })
 
-/** Returns the size of a text of which only a part is shown; 0 if unknown. */
+/** Describes the size of text of which only part is shown. Zeros mean that the size is unknown. */
 export function formatTruncation(lines: number, bytes: number, isSettled: boolean): string {
   const size = bytes > 0 ? formatSize(bytes) : ""
   const whole = lines > 0 ? toolText.lines(lines, size) : size

@@ -1,4 +1,4 @@
-/** canvas-panel-text.ts: the texts of the panel that shows a canvas document beside the conversation. */
+/** canvas-panel-text.ts: the strings of the panel that shows a canvas document beside the conversation. */
 
 import { translate } from "../languages/language.ts"
 

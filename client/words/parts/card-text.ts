@@ -1,4 +1,4 @@
-/** card-text.ts: the texts of the weather card. */
+/** card-text.ts: the strings of the weather card. */
 
 import { translate } from "../languages/language.ts"
 

@@ -1,4 +1,4 @@
-/** input-text.ts: the texts around what the server of a tool call asks the user. */
+/** input-text.ts: the strings around a question that the server of a tool call asks the user. */
 
 import { translate } from "../languages/language.ts"
 

@@ -1,4 +1,4 @@
-/** mcp-app-text.ts: the texts around an MCP App, and what it asks the user. */
+/** mcp-app-text.ts: the strings around an MCP App, and its questions to the user. */
 
 import { translate } from "../languages/language.ts"
 

@@ -1,4 +1,4 @@
-/** mcp-connection-text.ts: the texts of the user's connections to MCP servers. */
+/** mcp-connection-text.ts: the strings of the user's connections to MCP servers. */
 
 import { translate } from "../languages/language.ts"
 

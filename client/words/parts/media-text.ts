@@ -1,4 +1,4 @@
-/** media-text.ts: the texts of media and canvas documents. */
+/** media-text.ts: the strings of media and canvas documents. */
 
 import { translate } from "../languages/language.ts"
 import { formatClock } from "../media-descriptions.ts"
@@ -19,7 +19,7 @@ export const mediaText = translate("media", {
   play: "Play",
   pause: "Pause",
   seek: "Seek",
-  /** A length in seconds; 0 if unknown. */
+  /** Times are in seconds. `length` is 0 if it is unknown. */
   position: (time: number, length: number) =>
     length > 0 ? `${formatClock(time)} of ${formatClock(length)}` : formatClock(time),
   close: "Close",

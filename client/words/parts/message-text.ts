@@ -1,6 +1,4 @@
-/**
- * message-text.ts: the strings of the buttons, notes and quotes of messages, which are loaded after the transcript.
- */
+/** message-text.ts: the strings of messages' buttons, notes and quotes, which are loaded after the transcript. */
 
 import type { MessageStatus } from "../../../shared/protocol/message.ts"
 import { translate } from "../languages/language.ts"
@@ -46,10 +44,10 @@ export const actionText = translate("action", {
   nextVersion: "Next version",
 })
 
-/** What a waiting call needs from the user. Null if it waits for someone else. */
+/** What a waiting call needs from the user; null if it is waiting for someone else. */
 export type UserNeed = "approval" | "input" | null
 
-/** Returns the reason why an answer isn't complete, or null. A status with a reason shows the reason's text instead. */
+/** Returns why an answer isn't complete; null if it is. A status that has a reason shows the reason's text instead. */
 export function formatMessageStatus(status: MessageStatus, need: UserNeed): string | null {
   switch (status) {
     case "running":

@@ -1,5 +1,5 @@
 /**
- * organizing-text.ts: the texts for organising conversations: pins, the archive, folders, bulk changes and temporary
+ * organizing-text.ts: the strings for organising conversations: pins, the archive, folders, bulk changes and temporary
  * conversations.
  */
 

@@ -1,4 +1,4 @@
-/** reading-text.ts: the strings of the tools for reading, of sources and of spoken Markdown. Pure. */
+/** reading-text.ts: the strings of the reading tools, of sources and of Markdown that is read aloud. Pure. */
 
 import { translate } from "../languages/language.ts"
 

@@ -1,4 +1,4 @@
-/** view-text.ts: the labels in cards that tenants define. All other texts come from the template and the result. */
+/** view-text.ts: the labels in cards that tenants define. All other text comes from the template and the result. */
 
 import { ENGLISH_LABELS, type ViewLabels } from "../../../shared/card/view/view-labels.ts"
 import { formatPlural } from "../format/plural.ts"

@@ -1,4 +1,4 @@
-/** chart-text.ts: the texts of the chart card. */
+/** chart-text.ts: the strings of the chart card. */
 
 import { translate } from "../languages/language.ts"
 

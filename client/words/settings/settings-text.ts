@@ -1,4 +1,4 @@
-/** settings-text.ts: the texts of the settings page. */
+/** settings-text.ts: the strings of the settings page. */
 
 import { translate } from "../languages/language.ts"
 import { formatCount } from "../format/number-format.ts"

@@ -16,7 +16,7 @@ export const toolNameText = translate("toolName", {
   rename_conversation: "Rename conversation",
 })
 
-/** Returns the tool's own name if it has no label. */
+/** Returns the label of a tool, or its name if it has no label. */
 export function getToolLabel(name: string): string {
   return Object.hasOwn(toolNameText, name) ? toolNameText[name as keyof typeof toolNameText] : name
 }

@@ -27,7 +27,7 @@ export const themeText = {
   passes: "OK",
   fails: "Too low",
   invalidColor: (label: string) => `${label} isn't a color. Write it as #rrggbb, for example #0b6e4f.`,
-  unreadable: "Some of the texts would be hard to read. Change the colors that are marked “Too low”.",
+  unreadable: "Some text would be hard to read. Change the colors that are marked “Too low”.",
   shape: "Font and shape",
   font: "Font",
   fonts: {

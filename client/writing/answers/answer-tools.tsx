@@ -1,6 +1,6 @@
 /**
- * answer-tools.tsx: the buttons and the menu below an answer that the first drawing of a conversation doesn't need. Loaded
- * after the transcript (deferred-writing.ts).
+ * answer-tools.tsx: the buttons and the menu below an answer, which aren't needed when a conversation is first drawn.
+ * Loaded after the transcript (deferred-writing.ts).
  */
 
 import { nanoid } from "nanoid"
@@ -35,11 +35,11 @@ interface AnswerToolsProps {
   readonly api: Api | undefined
   /** True if the user may change the conversation. */
   readonly canChange: boolean
-  /** Has the dialog that shares the conversation up to the answer. */
+  /** The code of the dialog that shares the conversation up to the answer. */
   readonly sharing: DeferredModule<{ shareUpTo(session: string, message: string): void }>
-  /** The answer as it is read aloud. */
+  /** Returns the text of the answer for reading it aloud. */
   readonly getSpokenText: () => string
-  /** Resolves with false if the browser refuses. */
+  /** Copies text to the clipboard. Resolves with false if the browser refuses. */
   readonly writeText: (text: string) => Promise<boolean>
 }
 
@@ -99,7 +99,7 @@ function AnswerMenuButton(props: AnswerMenuButtonProps): VNode | null {
   }
   const canShare = isOwnSession(props) && props.canChange
   const onShare = canShare ? () => void share() : undefined
-  // Deriving the text to read aloud is expensive, so it is derived only if nothing else is in the menu.
+  // Deriving the text to read aloud is expensive, so this is done only if nothing else is in the menu.
   if (!isOwnSession(props) && props.message.trace === undefined && !hasReading(props)) return null
   return (
     <>
@@ -168,7 +168,7 @@ function listItems(
   ]
 }
 
-/** Opens a new conversation with everything up to this answer. */
+/** Creates and opens a new conversation with all messages up to this answer. */
 async function branch({ api, session, message, onStatus }: AnswerMenuButtonProps): Promise<void> {
   if (api === undefined) return
   onStatus(writingText.loading)

@@ -1,4 +1,7 @@
-/** feedback-buttons.tsx: the buttons that rate an answer. A press rates it and opens a dialog for the reason. Source: SPEC WR11. */
+/**
+ * feedback-buttons.tsx: the buttons that rate an answer. Pressing one rates the answer and opens a dialog that asks for
+ * the reason. Source: SPEC WR11.
+ */
 
 import { useComputed } from "@preact/signals"
 import type { VNode } from "preact"

@@ -16,7 +16,7 @@ import { writingText } from "../../words/writing-text.ts"
 interface FeedbackDialogProps {
   readonly rating: FeedbackRating
   readonly current: FeedbackInput | null
-  /** Rejects if the server refuses. Null removes the feedback. */
+  /** Saves the feedback, or removes it if `input` is null. Rejects if the server refuses the change. */
   readonly onChange: (input: FeedbackInput | null) => Promise<void>
   readonly onClose: () => void
 }

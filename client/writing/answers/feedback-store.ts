@@ -1,6 +1,6 @@
 /**
- * feedback-store.ts: the user's feedback in the open session, loaded once per session and shared with the other tabs of the
- * browser. Source: SPEC WR12.
+ * feedback-store.ts: the user's feedback in the open session, loaded once per session and shared with the other tabs of
+ * the browser. Source: SPEC WR12.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -10,13 +10,13 @@ import { listFeedback, removeFeedback, setFeedback } from "../writing-api.ts"
 
 export type ShownFeedback = FeedbackInput
 
-/** Sessions whose feedback is kept in memory. */
+/** Maximum number of sessions whose feedback is kept in memory. */
 const MAX_SESSIONS = 20
 
 const CHANNEL = "cuecard.feedback"
 
 export class SessionFeedback {
-  /** By the id of the answer. */
+  /** The feedback by answer id. */
   readonly byMessage: Signal<ReadonlyMap<string, ShownFeedback>> = signal(new Map())
   readonly #api: Api
   readonly #session: string
@@ -27,7 +27,7 @@ export class SessionFeedback {
     this.#session = session
   }
 
-  /** Loads the feedback unless it is loaded. After a failure, the next call tries again. */
+  /** Loads the feedback unless it has already been loaded. After a failure, the next call tries again. */
   ensureLoaded(): Promise<void> {
     this.#loading ??= this.#load().catch(() => {
       this.#loading = null
@@ -80,7 +80,7 @@ interface FeedbackNews {
   readonly input: ShownFeedback | null
 }
 
-/** Tells the other tabs. Absent in old browsers, where they show the change after a reload. */
+/** Tells the other tabs about changes. Null in old browsers, in which other tabs show a change only after a reload. */
 const channel = typeof BroadcastChannel === "function" ? new BroadcastChannel(CHANNEL) : null
 channel?.addEventListener("message", ({ data }: MessageEvent<FeedbackNews>) => {
   sessions.get(data.session)?.show(data.message, data.input)

@@ -2,7 +2,7 @@
 
 import { appendToPage } from "../../ui/kept-focus/page-elements.ts"
 
-/** Does what a click on such a link does. In the widget, the site's URL doesn't change. */
+/** Opens the conversation in the same way as a click on a link to it. In the widget, the site's URL doesn't change. */
 export function followLink(hash: string): void {
   const link = document.createElement("a")
   link.href = hash

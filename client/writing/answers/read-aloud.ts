@@ -2,7 +2,7 @@
 
 import { type ReadonlySignal, signal } from "@preact/signals"
 
-/** Some browsers stop in the middle of longer texts, in UTF-16 code units. */
+/** Maximum length of an utterance, in UTF-16 code units. Some browsers stop in the middle of longer text. */
 const MAX_UTTERANCE_CHARS = 200
 
 const reading = signal<string | null>(null)
@@ -38,7 +38,7 @@ export function stopReading(): void {
   speechSynthesis.cancel()
 }
 
-/** Splits a text at the ends of sentences into pieces that every browser reads to the end. Joined, they are the text. */
+/** Splits text at the ends of sentences into pieces that every browser reads to the end. */
 export function splitSentences(text: string): string[] {
   const pieces: string[] = []
   for (const sentence of text.match(/[^.!?。！？؟।\n]+[.!?。！？؟।\n]*\s*|[.!?。！？؟।\n\s]+/gu) ?? []) {
@@ -56,7 +56,7 @@ export function splitSentences(text: string): string[] {
   return pieces.filter((piece) => piece.trim() !== "")
 }
 
-/** Returns the end of a piece of a long sentence, after a space if there is one. */
+/** Returns the index at which a piece of a long sentence ends, which is after a space if there is one. */
 function findPieceEnd(sentence: string, from: number): number {
   if (sentence.length - from <= MAX_UTTERANCE_CHARS) return sentence.length
   const space = sentence.lastIndexOf(" ", from + MAX_UTTERANCE_CHARS)
@@ -64,7 +64,8 @@ function findPieceEnd(sentence: string, from: number): number {
 }
 
 /**
- * Returns the language of a text by its script; null if Latin or unknown, where the page's language is the best guess.
+ * Guesses the language of text from its script. Returns null if the script is Latin or unknown; in that case, the
+ * page's language is the best guess.
  */
 export function guessLanguage(text: string): string | null {
   const sample = text.slice(0, 1_000)

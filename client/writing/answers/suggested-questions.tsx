@@ -1,6 +1,6 @@
 /**
- * suggested-questions.tsx: buttons below the newest answer with questions that the user could ask next. They are requested when the
- * tab is visible, and disappear with the next turn. SPEC FU3.
+ * suggested-questions.tsx: buttons below the latest answer with questions that the user could ask next. The questions
+ * are requested when the tab is visible, and disappear with the next turn. SPEC FU3.
  */
 
 import type { VNode } from "preact"

@@ -76,10 +76,10 @@ function UsageTable({ usage, ms }: { readonly usage: AnswerUsage; readonly ms: n
 }
 
 const NANO_PER_DOLLAR = 1e9
-/** Number of digits of a cost: enough for the price of a short answer. */
+/** Number of significant digits of a cost, which makes even the cost of a short answer visible. */
 const COST_DIGITS = 3
 
-/** "$0.00123", in the chosen language. */
+/** Formats a cost in the chosen language: "$0.00123". */
 export function formatCost(nanoUsd: number): string {
   return new Intl.NumberFormat(formatLocale.value, {
     style: "currency",

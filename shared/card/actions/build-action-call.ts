@@ -1,9 +1,10 @@
 /**
- * build-action-call.ts: creates the tool call for a click on a card, and the message that represents the click in the transcript.
+ * build-action-call.ts: creates the tool call for a click on a card, and the message that represents the click in the
+ * transcript.
  *
  * template, stored result, fields → BUILD → tool, arguments, message
- * The client chooses an action and fills in fields; everything else comes from the template and the stored result. Pure.
- * SPEC KA2.
+ * The client only names an action and supplies field values; the rest comes from the template and the stored result.
+ * Pure. SPEC KA2.
  */
 
 import { isJsonObject, type Json } from "../../json.ts"
@@ -20,19 +21,19 @@ export interface ActionCall {
   readonly tool: string
   /** JSON text. */
   readonly args: string
-  /** The button's label, and the fields with their labels. */
+  /** The text of the message: the button's label, then each field's label and value. */
   readonly words: string
 }
 
-/** Why a click is refused. `field`: the name of a field whose value isn't valid. */
+/** The reason why a click is refused. `field`: the name of the field whose value is invalid. */
 export type ActionProblem = { readonly because: "unknown" } | { readonly because: "field"; readonly field: string }
 
 type FieldNode = Extract<ViewNode, { readonly type: "field" }>
 
-/** The tool decides whether the day exists. */
+/** Checks only the format and the ranges. The tool checks whether the date exists. */
 const DATE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
 const MAX_WORDS_CHARS = 2_000
-/** Half of the limit for a call of the model. */
+/** Half of the limit for a tool call by the model. */
 const MAX_ACTION_ARGS_CHARS = 64 * 1024
 
 export function buildActionCall(
@@ -44,7 +45,7 @@ export function buildActionCall(
   const action = view.actions !== undefined && Object.hasOwn(view.actions, name) ? view.actions[name] : undefined
   const filled = action === undefined ? null : fillView(view, result, ENGLISH)
   const button = filled === null ? null : findButton(filled, name, item)
-  // A button that this result doesn't show can't be clicked.
+  // A click on a button that the card doesn't show for this result is refused.
   if (action === undefined || filled === null || button === null) return unknown
   const shown = listActionFields(filled, action)
   const stray = Object.keys(fields).find((field) => shown.every((node) => node.name !== field))
@@ -63,7 +64,7 @@ export function buildActionCall(
   return { ok: true, call: { tool: action.tool, args: text, words } }
 }
 
-/** The values at which pointers start. */
+/** The values that pointers are relative to. */
 interface Roots {
   readonly root: Json
   readonly item: Json | undefined
@@ -76,7 +77,7 @@ function readArg(source: ActionArg, { root, item }: Roots, fields: FieldValues):
   return value === "" ? undefined : value
 }
 
-/** Whether a value is one that the field can have. The page checks the same before it sends it. */
+/** Returns whether a field can have this value. The page makes the same check before it sends the value. */
 export function isValidField(node: Omit<FieldNode, "weight">, value: string | number | boolean | undefined): boolean {
   if (value === undefined || value === "" || value === false) return !node.isRequired
   switch (node.kind) {
@@ -111,8 +112,8 @@ function findButton(view: FilledView, action: string, item: number | undefined):
 }
 
 /**
- * Returns the item of the list that the action's button is in. The check of the template guarantees that it is in one
- * list.
+ * Returns an item of the list that contains the action's button. The template check guarantees that only one list
+ * contains it.
  */
 function readItem({ view }: CardView, result: Json, action: string, item: number): Json | undefined {
   const byId = new Map(view.map((component) => [component.id, component]))
@@ -130,13 +131,13 @@ function readItem({ view }: CardView, result: Json, action: string, item: number
   return undefined
 }
 
-/** Returns the ids of a component's children, except for those of an inner list. */
+/** Returns the ids of a component's children, except those generated from a list's items. */
 function listChildren({ children, child, tabs }: ViewComponent): readonly (Json | undefined)[] {
   const inTabs = Array.isArray(tabs) ? tabs.map((tab: Json) => (isJsonObject(tab) ? tab["child"] : undefined)) : []
   return [child, ...(Array.isArray(children) ? children : []), ...inTabs]
 }
 
-/** Returns the fields of the form that the action's arguments name. */
+/** Returns the form fields that the action's arguments refer to. */
 export function listActionFields({ root }: FilledView, { args }: CardActionTemplate): readonly FieldNode[] {
   const names = new Set(Object.values(args).flatMap((source) => ("field" in source ? [source.field] : [])))
   const fields: FieldNode[] = []

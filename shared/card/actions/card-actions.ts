@@ -1,4 +1,4 @@
-/** card-actions.ts: the actions of a card's template. Decision 0071. */
+/** card-actions.ts: the actions of a card template. Decision 0071. */
 
 import type { Json } from "../../json.ts"
 import type { Binding, ViewComponent } from "../view/card-template.ts"
@@ -6,8 +6,8 @@ import type { Binding, ViewComponent } from "../view/card-template.ts"
 export const MAX_ACTIONS = 8
 
 /**
- * Where an argument comes from: the stored result, a field of the form, or the template itself. If the button is in a list, a
- * path without a leading slash is relative to the item.
+ * The source of an argument: the stored result, a form field, or the template itself. If the button is in a list, a
+ * path without a leading slash is relative to the list item.
  */
 export type ActionArg = Binding | { readonly field: string } | { readonly value: Json }
 
@@ -15,13 +15,13 @@ export type ActionArg = Binding | { readonly field: string } | { readonly value:
 export interface CardActionTemplate {
   readonly tool: string
   readonly args: { readonly [name: string]: ActionArg }
-  /** Whether it can be done again after it has succeeded. Default: no. */
+  /** Whether the action can be repeated after it has succeeded. Default: no. */
   readonly repeatable?: boolean
 }
 
 export type CardActions = { readonly [name: string]: CardActionTemplate }
 
-/** The components in which a user enters a value. Each has a `name`. */
+/** The kinds of components in which a user enters a value. Each such component has a `name`. */
 export const FIELD_KINDS = ["TextField", "CheckBox", "ChoicePicker", "DateTimeInput"] as const
 
 export type FieldKind = (typeof FIELD_KINDS)[number]

@@ -1,4 +1,4 @@
-/** check-actions.ts: checks the actions of a card's template, and its buttons and fields. Pure. SPEC KA1. */
+/** check-actions.ts: checks the actions, buttons and fields of a card template. Pure. SPEC KA1. */
 
 import { isJsonObject, type Json } from "../../json.ts"
 import { joinPointer } from "../../json-schema/json-pointer.ts"
@@ -11,7 +11,10 @@ const MAX_ARGS = 30
 const MAX_VALUE_CHARS = 2_000
 const ACTION_FIELDS = new Set(["tool", "args", "repeatable"])
 
-/** `view`: components that were checked one by one. `lists`: in how many lists of items each of them is. */
+/**
+ * Checks the actions. `view`: components that have each been checked. `lists`: the number of item lists that contain
+ * each component.
+ */
 export function checkActions(
   actions: Json | undefined,
   view: readonly ViewComponent[],
@@ -19,7 +22,7 @@ export function checkActions(
   notes: FieldNotes,
 ): TemplateProblem | null {
   const names = new Set<string>()
-  const buttons = new Map<string, Buttons>()
+  const buttons = new Map<string, ButtonUse>()
   for (const [i, component] of view.entries()) {
     if (!isInteractive(component)) continue
     const pointer = joinPointer("/view", i)
@@ -38,19 +41,21 @@ export function checkActions(
   return actions === undefined ? null : checkEach(actions, names, buttons, notes)
 }
 
-/** The buttons of an action. */
-interface Buttons {
-  readonly isInItem: boolean
+/** How an action is used by buttons. */
+interface ButtonUse {
+  readonly isPerItem: boolean
 }
 
 interface ButtonPlace {
   readonly actions: Json | undefined
-  /** By action: the buttons that were checked. */
-  readonly buttons: Map<string, Buttons>
+  /** The buttons checked so far, by action. */
+  readonly buttons: Map<string, ButtonUse>
   readonly inLists: number
 }
 
-/** A click names an action and the number of an item, so an action of an item has one button, in one list. */
+/**
+ * A click identifies an action and an item's index, so a per-item action may have only one button, in only one list.
+ */
 function checkButton(
   button: ViewComponent,
   pointer: string,
@@ -61,16 +66,16 @@ function checkButton(
     return { pointer: `${pointer}/action`, problem: `names "${action}", which isn't an action` }
   if (inLists > 1) return { pointer, problem: "can't be in a list that is in another list" }
   const other = buttons.get(action)
-  if (other !== undefined && (other.isInItem || inLists > 0))
+  if (other !== undefined && (other.isPerItem || inLists > 0))
     return { pointer: `${pointer}/action`, problem: `names "${action}", which has another button` }
-  buttons.set(action, { isInItem: inLists > 0 })
+  buttons.set(action, { isPerItem: inLists > 0 })
   return null
 }
 
 function checkEach(
   actions: Json,
   fields: ReadonlySet<string>,
-  buttons: ReadonlyMap<string, Buttons>,
+  buttons: ReadonlyMap<string, ButtonUse>,
   notes: FieldNotes,
 ): TemplateProblem | null {
   if (!isJsonObject(actions)) return { pointer: "/actions", problem: "must be an object" }
@@ -81,17 +86,17 @@ function checkEach(
     if (!CARD_NAME.test(name)) return { pointer, problem: "must have a name of letters, digits, - and _" }
     const used = buttons.get(name)
     if (used === undefined) return { pointer, problem: "has no button" }
-    const problem = checkAction(action, pointer, { fields, notes, isInItem: used.isInItem })
+    const problem = checkAction(action, pointer, { fields, notes, isPerItem: used.isPerItem })
     if (problem !== null) return problem
   }
   return null
 }
 
-/** What the arguments of an action can refer to. */
+/** What an action's arguments can refer to. */
 interface ArgSources {
   readonly fields: ReadonlySet<string>
   readonly notes: FieldNotes
-  readonly isInItem: boolean
+  readonly isPerItem: boolean
 }
 
 function checkAction(action: Json, pointer: string, sources: ArgSources): TemplateProblem | null {
@@ -112,7 +117,7 @@ function checkAction(action: Json, pointer: string, sources: ArgSources): Templa
   return null
 }
 
-function checkArg(source: Json, pointer: string, { fields, notes, isInItem }: ArgSources): TemplateProblem | null {
+function checkArg(source: Json, pointer: string, { fields, notes, isPerItem }: ArgSources): TemplateProblem | null {
   const shape = { pointer, problem: "must be {path}, {field} or {value}" }
   if (!isJsonObject(source) || Object.keys(source).length !== 1) return shape
   if ("value" in source) {
@@ -126,9 +131,9 @@ function checkArg(source: Json, pointer: string, { fields, notes, isInItem }: Ar
       : { pointer: `${pointer}/field`, problem: "must be the name of a field of the card" }
   }
   if (!("path" in source)) return shape
-  // An argument may be absent from a result, so its pointer needn't match a value in a sample.
+  // An argument's value may be absent from a result, so its pointer needn't match a value in any sample.
   const problem = binding(source as Json, pointer, { ...notes, bindings: new Map(), relative: new Map() })
   if (problem !== null) return problem
-  const isKnown = isInItem || String(source["path"]).startsWith("/")
+  const isKnown = isPerItem || String(source["path"]).startsWith("/")
   return isKnown ? null : { pointer: `${pointer}/path`, problem: "must begin with /" }
 }

@@ -1,11 +1,11 @@
-/** fill-field.ts: a field of a form, with its label and its first value from the tool's result. Pure. */
+/** fill-field.ts: fills a form field with its label and its initial value from the tool's result. Pure. */
 
 import type { Json } from "../../json.ts"
 import type { ViewComponent } from "../view/card-template.ts"
 import { formatDynamic, readValue, type ViewScope } from "../view/format-value.ts"
 import type { FieldOption, ViewNode } from "../view/view-node.ts"
 
-/** Null if the result has no label for it. */
+/** Returns the filled field; null if the result lacks the field's label. */
 export function fillField(component: ViewComponent, scope: ViewScope): ViewNode | null {
   const label = formatDynamic(component["label"], scope)
   if (label === null) return null
@@ -34,7 +34,7 @@ function getKind({ component, variant }: ViewComponent): Extract<ViewNode, { rea
   }
 }
 
-/** Their format was checked with the template. */
+/** The options need no check here: checking the template included them. */
 function readOptions(options: Json | undefined): readonly FieldOption[] {
   return Array.isArray(options) ? (options as unknown as readonly FieldOption[]) : []
 }

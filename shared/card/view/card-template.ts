@@ -1,24 +1,24 @@
 /**
- * card-template.ts: the format of a card that a tenant defines, with its bounds. Decision 0070.
+ * card-template.ts: the format and the bounds of a card that a tenant defines. Decision 0070.
  *
- * A template is a list of components. Its texts are literals, or values of the stored tool result that a JSON Pointer
- * names, formatted by one of a fixed set of functions. The components are a subset of A2UI 0.9.1.
+ * A template is a list of components. Its strings are literals, or values from the stored tool result: a JSON Pointer
+ * selects the value, and one of a fixed set of functions can format it. The components are a subset of A2UI 0.9.1.
  */
 
 import type { Json } from "../../json.ts"
 import type { CardActions } from "../actions/card-actions.ts"
 
 export const MAX_VIEW_COMPONENTS = 200
-/** Levels of components, counted from `root`. */
+/** Maximum number of levels of components, counted from `root`. */
 export const MAX_VIEW_DEPTH = 12
-/** A template without its samples, as JSON. */
+/** Maximum size of a template's JSON, in bytes, excluding its samples. */
 export const MAX_TEMPLATE_BYTES = 64 * 1024
 export const MAX_SAMPLES = 5
 /** Lengths in UTF-16 code units. */
 export const MAX_LITERAL_CHARS = 2_000
 export const MAX_POINTER_CHARS = 200
 
-/** A text, or a description of where to find it in the tool's result. */
+/** A string, or a description of how to get one from the tool's result. */
 export type Dynamic = string | Binding | FormatCall
 
 /** A JSON Pointer. Inside a list or table, a pointer without a leading slash is relative to the item. */
@@ -87,10 +87,10 @@ export type ComponentKind = (typeof COMPONENT_KINDS)[number]
 
 /** What the page needs to draw a card. */
 export interface CardView {
-  /** The name of the card for screen readers, and its heading in an export. */
+  /** The card's name for screen readers, and its heading in an export. */
   readonly title: Dynamic
   readonly view: readonly ViewComponent[]
-  /** What its buttons do. Absent: it has none. */
+  /** What the card's buttons do. Absent if the card has no buttons. */
   readonly actions?: CardActions
 }
 
@@ -103,7 +103,7 @@ export interface CardTemplate extends CardView {
   readonly samples: readonly Json[]
 }
 
-/** Where a template is wrong: a JSON Pointer into the body, and the reason in English. */
+/** A problem in a template: its position, as a JSON Pointer into the body, and a description in English. */
 export interface TemplateProblem {
   readonly pointer: string
   readonly problem: string

@@ -1,4 +1,4 @@
-/** check-fields.ts: the fields of each component and function, and what each of them may contain. Pure. SPEC CV2. */
+/** check-fields.ts: the fields of each component and function, and what each field may contain. Pure. SPEC CV2. */
 
 import { isJsonObject, type Json } from "../../json.ts"
 import {
@@ -24,11 +24,11 @@ import { joinPointer } from "../../json-schema/json-pointer.ts"
 import { isLinkAddress, MAX_ADDRESS_CHARS } from "./link-address.ts"
 import { ENGLISH_LABELS } from "./view-labels.ts"
 
-/** What a check collects: the bindings and the names of child components, with their pointers. */
+/** What the checks collect: the bindings and the ids of child components, with their pointers. */
 export interface FieldNotes {
   readonly bindings: Map<object, string>
   readonly children: { readonly id: string; readonly pointer: string; readonly isItem: boolean }[]
-  /** Bindings that start at an item of a list around the component. */
+  /** Bindings that are relative to an item of a list that contains the component. */
   readonly relative: Map<object, string>
 }
 
@@ -92,7 +92,7 @@ const isNumber = (value: Json): boolean => typeof value === "number"
 
 const numberOrBinding = either(isNumber, positive, binding)
 
-/** A text, a binding, or a function. */
+/** Accepts a string, a binding or a function call. */
 const dynamic: Check = (value, pointer, notes) => {
   if (isText(value)) return literal(value, pointer, notes)
   if (!isJsonObject(value) || !("call" in value)) return binding(value, pointer, notes)
@@ -106,7 +106,7 @@ const dynamic: Check = (value, pointer, notes) => {
   return checkFields(fields, args as Json, joinPointer(pointer, "args"), notes)
 }
 
-/** A literal, or a label without a value. */
+/** Accepts a literal, or a label without a value. */
 const words: Check = (value, pointer, notes) => {
   if (!isJsonObject(value)) return literal(value, pointer, notes)
   return value["call"] === "label" && !takesValue(value["args"])
@@ -157,7 +157,7 @@ const children = either(
     const { path, ...rest } = value
     const problem = checkFields({ componentId: required(childId(true)) }, rest as Json, pointer, notes)
     if (problem !== null) return problem
-    // The object itself identifies the binding, so that it is recognised when it is filled.
+    // The list's own object identifies this binding, because `fillView` reports that object when it finds a value.
     const bound = binding({ path: path as Json }, pointer, { ...notes, bindings: new Map(), relative: new Map() })
     if (bound !== null) return bound
     notes.bindings.set(value, pointer)
@@ -166,7 +166,7 @@ const children = either(
   },
 )
 
-/** Checks the values of a row, whose bindings may start at the row. */
+/** Checks the values in a row. Their bindings may be relative to the row. */
 const inRow =
   (check: Check): Check =>
   (value, pointer, notes) =>
@@ -212,7 +212,7 @@ function listLabelFields(args: Json | undefined): Fields {
   return takesValue(args) ? { name: labelName, value: required(dynamic) } : { name: labelName }
 }
 
-/** Whether the arguments name a label with a placeholder for a value. */
+/** Returns whether the arguments name a label that contains a placeholder for a value. */
 function takesValue(args: Json | undefined): boolean {
   const name = isJsonObject(args) ? args["name"] : undefined
   return Object.entries(ENGLISH_LABELS).some(([label, text]) => label === name && text.includes("#"))
@@ -222,7 +222,7 @@ const box: Fields = { children: required(children), justify: optional(oneOf(JUST
 
 const textOrBinding = either(isText, literal, binding)
 
-/** The name of an action. check-actions.ts checks that the card has it. */
+/** Accepts the name of an action. Whether the card has that action is checked in check-actions.ts. */
 const actionName: Check = (value, pointer) =>
   typeof value === "string" && CARD_NAME.test(value) ? null : { pointer, problem: "must be the name of an action" }
 

@@ -1,6 +1,6 @@
 /**
- * check-template.ts: checks a card's template before it is stored: its fields, its tree of components, its schema, and
- * whether its samples fill it. Every problem contains its position. Pure. SPEC CV1 to CV4.
+ * check-template.ts: checks a card template before it is stored: its fields, its component tree, its schema, and
+ * whether its samples fill it. Every problem is reported with its position. Pure. SPEC CV1 to CV4.
  */
 
 import { isJsonObject, type Json } from "../../json.ts"
@@ -31,7 +31,7 @@ export type CheckedTemplate =
 
 type Fields = { readonly [field: string]: Json }
 
-/** The names of tools whose cards are part of the page. */
+/** The tools whose cards are built into the page. */
 const OWN_CARDS = new Set(["weather", "chart"])
 const FIELDS = new Set(["for", "title", "schema", "view", "actions", "samples"])
 
@@ -94,8 +94,8 @@ function checkComponent(value: Json, pointer: string, notes: FieldNotes): Templa
 }
 
 /**
- * The components must form one tree, so that none is shown twice and none contains itself. Stores for each component in how
- * many lists it is that have one component for each item.
+ * Checks that the components form one tree, so that no component is shown twice or contains itself. For each component,
+ * also stores in `lists` the number of item lists that contain it.
  */
 function checkTree(placed: Map<string, Placed>, lists: Map<string, number>): TemplateProblem | null {
   const seen = new Set<string>()
@@ -122,7 +122,7 @@ function checkTree(placed: Map<string, Placed>, lists: Map<string, number>): Tem
   return unused === undefined ? null : { pointer: unused[1].pointer, problem: "isn't part of the card" }
 }
 
-/** Every binding must have a value in at least one sample, or it is probably misspelt. */
+/** Every binding must have a value in at least one sample. A binding that never does is probably misspelt. */
 function checkSamples(template: CardTemplate, samples: Json, { bindings }: FieldNotes): TemplateProblem | null {
   if (!Array.isArray(samples) || samples.length === 0 || samples.length > MAX_SAMPLES)
     return { pointer: "/samples", problem: `must be a list of 1 to ${MAX_SAMPLES} results of the tool` }

@@ -1,4 +1,4 @@
-/** fill-rows.ts: tables and charts over an array of the result. Pure. SPEC CV6. */
+/** fill-rows.ts: fills tables and charts from an array in the tool's result. Pure. SPEC CV6. */
 
 import { isJsonObject, type Json } from "../../json.ts"
 import { cutText } from "../../text/cut-text.ts"
@@ -17,7 +17,10 @@ function readRows(component: ViewComponent, scope: ViewScope): readonly Json[] |
   return Array.isArray(rows) && rows.length > 0 ? rows : null
 }
 
-/** Returns the first items that fit into the card. `cells`: the number of cells that each item takes. */
+/**
+ * Returns the first items that fit into the card, and takes their cells from what is left. `cells`: the number of cells
+ * per item.
+ */
 function takeItems(items: readonly Json[], max: number, cells: number, { left }: ViewScope): readonly Json[] {
   const count = Math.max(0, Math.min(items.length, max, Math.floor(left.nodes / Math.max(1, cells))))
   left.nodes -= count * cells
@@ -37,7 +40,7 @@ export function fillTable(component: ViewComponent, scope: ViewScope): ViewNode 
   return { type: "table", columns: heads, rows, omitted: items.length - rows.length }
 }
 
-/** Items without a number are left out. */
+/** Returns a chart of the rows. Items without a number are left out. */
 export function fillChart(component: ViewComponent, scope: ViewScope): ViewNode | null {
   const items = readRows(component, scope)
   if (items === null) return null

@@ -3,7 +3,7 @@
  *
  * template, tool result, locale → FILL → tree of nodes → page, Markdown
  * Components whose values are missing from the result are left out, and so are containers that become empty. The work
- * is bounded for any template and any result. Pure. SPEC CV4 to CV8.
+ * is bounded for every template and result. Pure. SPEC CV4 to CV8.
  */
 
 import { isJsonObject, type Json } from "../../json.ts"
@@ -27,16 +27,16 @@ import { parseIconName } from "./icon-name.ts"
 import { isLinkAddress, MAX_ADDRESS_CHARS } from "./link-address.ts"
 import type { FilledView, ViewNode, ViewTab } from "./view-node.ts"
 
-/** Maximum number of nodes and cells. A template's lists can produce more; the rest are left out. */
+/** Maximum number of nodes and cells. A template's lists can produce more; the excess is left out. */
 const MAX_NODES = 2_000
-/** Total length of all texts, in UTF-16 code units. */
+/** Maximum total length of all text in a card, in UTF-16 code units. */
 const MAX_CHARS = 100_000
 /** Maximum length of a card's name, in UTF-16 code units. */
 const MAX_TITLE_CHARS = 200
 
 type Components = ReadonlyMap<string, ViewComponent>
 
-/** Returns null if the result contains nothing that the card shows. */
+/** Returns the filled card; null if the result contains nothing that the card shows. */
 export function fillView(
   { title, view }: CardView,
   result: Json,
@@ -92,7 +92,7 @@ function fillContainer(
   }
 }
 
-/** Returns the components that a list names, or one component for each item of an array. */
+/** Returns the children that a list of ids names, or one child for each item of an array. */
 function fillChildren(
   children: Json | undefined,
   scope: ViewScope,

@@ -1,8 +1,8 @@
 /**
  * format-value.ts: formats the values of a tool's result as text, with a fixed set of functions over `Intl`. Pure.
  *
- * Each function returns the pieces of a text. A piece is a literal of the template, a formatted value, or a label of the
- * page. Null: the result has no such value. SPEC CV5.
+ * Each function returns the pieces of a string. A piece is a literal from the template, a formatted value, or one of
+ * the page's labels. Null means that the result has no such value. SPEC CV5.
  */
 
 import { isJsonObject, type Json } from "../../json.ts"
@@ -11,30 +11,30 @@ import type { Binding, Dynamic, FormatCall } from "./card-template.ts"
 import { readPointer } from "../../json-schema/json-pointer.ts"
 import { ENGLISH_LABELS, type ViewLabels } from "./view-labels.ts"
 
-/** The pieces of a text, in order. None is empty. */
+/** The pieces of a string, in order. No piece is empty. */
 export type Runs = readonly string[]
 
 /** The formats and labels that depend on the reader's language. */
 export interface ViewLocale {
   /** A BCP 47 tag. */
   readonly locale: string
-  /** Undefined: the time zone of this machine. */
+  /** If undefined, the time zone of this machine is used. */
   readonly timeZone?: string
   readonly labels: ViewLabels
 }
 
-/** For texts that are the same for all readers: checks, exports, and the message of a click. */
+/** For output that is the same for all readers: checks, exports, and the message that a click creates. */
 export const ENGLISH: ViewLocale = { locale: "en", timeZone: "UTC", labels: ENGLISH_LABELS }
 
-/** Where bindings are read. */
+/** What bindings are read from, and what the card may still contain. */
 export interface ViewScope {
   readonly root: Json
-  /** The item of the list or table; undefined outside a list or table. */
+  /** The current item of the list or table; undefined outside a list or table. */
   readonly item: Json | undefined
-  /** The number of the item, from 0. Absent in a table, and outside a list. */
+  /** The item's index, counted from 0. Absent in a table and outside a list. */
   readonly index?: number
   readonly locale: ViewLocale
-  /** What the card may still contain: nodes and cells of tables, and characters of texts. Shared by the whole card. */
+  /** How many more nodes (including table cells) and characters the card may contain. Shared by the whole card. */
   readonly left: { nodes: number; chars: number }
   /** Receives each binding that has a value. */
   readonly onFound?: (binding: object) => void
@@ -43,7 +43,7 @@ export interface ViewScope {
 /** Longer values are cut. In UTF-16 code units. */
 const MAX_VALUE_CHARS = 4_000
 
-/** Reads a literal or binding. Undefined: there is no value. */
+/** Reads a literal or binding. Returns undefined if there is no value. */
 export function readValue(value: Json | undefined, scope: ViewScope): Json | undefined {
   if (!isBinding(value)) return isJsonObject(value) ? undefined : value
   const found = readPointer(value.path, scope.root, scope.item) ?? undefined
@@ -59,7 +59,7 @@ export function isFormatCall(value: unknown): value is FormatCall {
   return isJsonObject(value) && typeof value["call"] === "string" && isJsonObject(value["args"])
 }
 
-/** Returns the text of a dynamic value; null if the result has none, or if the card is full. */
+/** Returns a dynamic value as text; null if the result has no such value, or if the card is full. */
 export function formatDynamic(value: Json | Dynamic | undefined, scope: ViewScope): Runs | null {
   if (scope.left.chars <= 0) return null
   const runs = isFormatCall(value)
@@ -132,7 +132,7 @@ function formatFigure(args: Args, scope: ViewScope, style: Intl.NumberFormatOpti
 
 function formatCurrency(args: Args, scope: ViewScope): Runs | null {
   const currency = readValue(args["currency"], scope)
-  // `Intl` throws for other texts.
+  // `Intl` throws for anything else.
   if (typeof currency !== "string" || !/^[A-Za-z]{3}$/.test(currency)) return formatFigure(args, scope, {})
   return formatFigure(args, scope, { style: "currency", currency })
 }
@@ -145,7 +145,7 @@ const DATE_OPTIONS: { readonly [style: string]: Intl.DateTimeFormatOptions } = {
   monthDay: { day: "numeric", month: "short" },
 }
 
-/** A date without a time, or without a time zone, is local to the place that it is about, so it isn't converted. */
+/** A date without a time or a time zone refers to local time at the place it describes, so it isn't converted. */
 const LOCAL_DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?$/
 
 function formatDate(args: Args, scope: ViewScope): Runs | null {
@@ -160,14 +160,16 @@ function formatDate(args: Args, scope: ViewScope): Runs | null {
   return [findFormat(Intl.DateTimeFormat, scope.locale.locale, zoned).format(at)]
 }
 
-/** Milliseconds since 1970 of a date, or of a number of milliseconds. NaN if it is neither. */
+/**
+ * Converts a date string, or a number of milliseconds, to milliseconds since 1970. Returns NaN if the value is neither.
+ */
 export function toTime(value: Json | undefined): number {
   if (typeof value === "number") return Math.abs(value) <= 8.64e15 ? value : Number.NaN
   // biome-ignore lint/style/noRestrictedGlobals: parsing needs no clock.
   return typeof value === "string" && value.length <= 64 ? Date.parse(value) : Number.NaN
 }
 
-/** 3725 → "1:02:05" */
+/** Formats a number of seconds: 3725 → "1:02:05". */
 export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.min(Math.round(seconds), 359_999_999))
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
@@ -190,7 +192,7 @@ function choose(args: Args, scope: ViewScope): Runs | null {
   return formatDynamic(Object.hasOwn(cases, String(value)) ? cases[String(value)] : args["other"], scope)
 }
 
-/** Returns a label, with the value in place of its `#`. Null if there is no such label, or if its value is missing. */
+/** Returns a label with its `#` replaced by the value; null if the label is unknown or its value is missing. */
 function formatLabel({ name, value }: Args, scope: ViewScope): Runs | null {
   const label: unknown = scope.locale.labels[name as keyof ViewLabels]
   if (typeof label !== "string") return null
@@ -200,7 +202,7 @@ function formatLabel({ name, value }: Args, scope: ViewScope): Runs | null {
   return runs && [before, ...runs, after].filter((text) => text !== "")
 }
 
-/** Null if all values that aren't literals are missing. */
+/** Joins the values; returns null if every value that depends on the result is missing. */
 function join(values: Json | undefined, scope: ViewScope): Runs | null {
   if (!Array.isArray(values)) return null
   const texts = values.map((value) => (typeof value === "string" ? [value] : formatDynamic(value, scope)))
@@ -208,7 +210,7 @@ function join(values: Json | undefined, scope: ViewScope): Runs | null {
   return hasValue ? texts.flatMap((text) => text ?? []).filter((text) => text !== "") : null
 }
 
-/** Whether a text doesn't depend on the result: a literal, or a label without a value. */
+/** Returns whether a value doesn't depend on the result: a literal, or a label without a value. */
 function isFixed(value: Json): boolean {
   return !isJsonObject(value) || (value["call"] === "label" && !isJsonObject(Object(value["args"])["value"]))
 }
@@ -217,7 +219,7 @@ function format(value: number, locale: string, options: Intl.NumberFormatOptions
   return findFormat(Intl.NumberFormat, locale, options).format(value)
 }
 
-/** Creating a format takes a thousand times longer than using it. */
+/** Cached, because creating a format takes a thousand times longer than using it. */
 const formats = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat>()
 const MAX_FORMATS = 100
 

@@ -1,4 +1,4 @@
-/** icon-name.ts: the icons that a card can show. Their names are those of A2UI's catalogue. */
+/** icon-name.ts: the icons that a card can show. The names are those of A2UI's catalogue. */
 
 export const ICON_NAMES = [
   "accountCircle",
@@ -42,7 +42,7 @@ export const ICON_NAMES = [
 
 export type IconName = (typeof ICON_NAMES)[number]
 
-/** Names from A2UI's catalogue, and other common names, whose icons look like an icon above. */
+/** Other names, from A2UI's catalogue or in common use, each mapped to a similar icon above. */
 const ALIASES: { readonly [name: string]: IconName } = {
   person: "accountCircle",
   phone: "call",

@@ -1,8 +1,8 @@
 /**
- * link-address.ts: the URLs that a card may link to: the same URLs that may be links in an answer. Pure. SPEC MD5, CV7.
+ * link-address.ts: decides which URLs a card may link to. They are the same as in an answer. Pure. SPEC MD5, CV7.
  */
 
-/** In UTF-16 code units. */
+/** Maximum length of a URL, in UTF-16 code units. */
 export const MAX_ADDRESS_CHARS = 2_048
 
 export function isLinkAddress(address: string): boolean {

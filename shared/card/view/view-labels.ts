@@ -1,10 +1,10 @@
 /**
- * view-labels.ts: the labels that a card's template can use instead of texts of its own. Pure. SPEC CV14.
+ * view-labels.ts: the labels that a card template can use instead of its own text. Pure. SPEC CV14.
  *
- * The page has them in each of its languages (client/words/parts/view-text.ts). `#` stands for a value of the result.
+ * The page has these labels in each of its languages (client/words/parts/view-text.ts). `#` stands for a value.
  */
 
-/** By name. */
+/** The English labels, by name. */
 export const ENGLISH_LABELS = {
   yes: "Yes",
   no: "No",

@@ -1,6 +1,6 @@
 /**
- * view-markdown.ts: a filled card as Markdown, for an export. Its texts can't affect the Markdown around them. Pure.
- * SPEC CV12.
+ * view-markdown.ts: converts a filled card to Markdown, for exports. Its text is escaped, so it can't affect the
+ * Markdown around it. Pure. SPEC CV12.
  */
 
 import { chartToMarkdown } from "../chart-payload.ts"

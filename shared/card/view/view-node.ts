@@ -1,4 +1,4 @@
-/** view-node.ts: a card whose texts are filled in: the tree that the page draws and the export prints. */
+/** view-node.ts: the node tree of a filled card, which the page draws and the export converts to Markdown. */
 
 import type { ChartPayload } from "../chart-payload.ts"
 import type { ALIGN, CELL_ALIGN, IMAGE_VARIANTS, JUSTIFY, TEXT_VARIANTS, TONES } from "./card-template.ts"
@@ -24,7 +24,7 @@ export interface ViewTab {
 
 type Content =
   | { readonly type: "text"; readonly runs: Runs; readonly variant: TextVariant }
-  /** `url` may be a link. */
+  /** `url` has been checked: it may be used as a link. */
   | { readonly type: "link"; readonly runs: Runs; readonly url: string }
   | { readonly type: "badge"; readonly runs: Runs; readonly tone: Tone }
   | { readonly type: "icon"; readonly name: IconName }
@@ -55,7 +55,7 @@ type Content =
   | { readonly type: "chart"; readonly chart: ChartPayload; readonly omitted: number }
   /** `value`: between 0 and 1. */
   | { readonly type: "progress"; readonly label: Runs; readonly value: number; readonly text: string }
-  /** `endsAt`: milliseconds since 1970, and `text` is this time. `done` is shown after it. */
+  /** `endsAt`: milliseconds since 1970. `text`: that time, formatted. `done`: the text shown after it. */
   | {
       readonly type: "timer"
       readonly label: Runs
@@ -63,7 +63,7 @@ type Content =
       readonly text: string
       readonly done: string
     }
-  /** A click makes the call of this action. `item`: the number of the item that the button is in. */
+  /** A click makes the action's tool call. `item`: the index of the list item that contains the button. */
   | {
       readonly type: "button"
       readonly label: Runs
@@ -71,7 +71,7 @@ type Content =
       readonly isPrimary: boolean
       readonly item: number | undefined
     }
-  /** `initial`: the value before the user changes it. `options`: only of a choice. */
+  /** `initial`: the value before the user changes it. `options`: empty unless the field is a choice. */
   | {
       readonly type: "field"
       readonly kind: "text" | "longText" | "number" | "check" | "choice" | "date"
@@ -82,13 +82,13 @@ type Content =
       readonly isRequired: boolean
     }
 
-/** An option of a field that offers several. */
+/** An option of a choice field. */
 export interface FieldOption {
   readonly value: string
   readonly label: string
 }
 
-/** `weight`: the share of the row or column that the node takes. */
+/** `weight`: the node's share of the space in its row or column. */
 export type ViewNode = Content & { readonly weight?: number }
 
 export interface FilledView {

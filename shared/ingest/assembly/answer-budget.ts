@@ -1,8 +1,8 @@
 /**
- * answer-budget.ts: bounds the size of one answer of another producer.
+ * answer-budget.ts: limits the size of an answer from another producer.
  *
  * events → BUDGET → intake
- * A file may contain an answer of any size, but a message is folded, stored and read as a whole. Pure.
+ * A file may contain an answer of any size, but a message is folded, stored and read as one unit. Pure.
  */
 
 import type { TurnEvent } from "../../protocol/event.ts"
@@ -11,22 +11,29 @@ import type { Message } from "../../protocol/message.ts"
 import type { LostKind } from "../history/kind-counts.ts"
 
 /**
- * Maximum number of starts, approvals and results of an imported answer's calls, and of pieces of their output: folding
- * searches the calls for each. Any more are dropped. SPEC RE36.
+ * Maximum number of starts, approvals and results of an imported answer's calls, and of pieces of their output, because
+ * folding searches the calls for each of these events. The rest are dropped. SPEC RE36.
  */
 export const MAX_IMPORTED_CALL_EVENTS = 6 * MAX_IMPORTED_CALLS
 export const MAX_IMPORTED_OUTPUTS = 10_000
 
-/** Maximum text and thinking of an imported answer, in UTF-16 code units: the longest answer of a model with each character escaped (`&lt;`). The rest is dropped. SPEC RE36. */
+/**
+ * Maximum length of an imported answer's text and thinking, in UTF-16 code units: a model's longest answer with each
+ * character escaped (`&lt;`). The rest is dropped. SPEC RE36.
+ */
 export const MAX_IMPORTED_TEXT_CHARS = 4 * MAX_ANSWER_CHARS
 
 type DeltaEvent = Extract<TurnEvent, { type: "text_delta" | "thinking_delta" }>
 
-/** Null: the event is kept. `dropped_call`: it belongs to a dropped call, which was already counted as one loss. */
+/**
+ * What is lost if an event is dropped. Null: the event is kept. `dropped_call`: the event belongs to a dropped call,
+ * which was already counted as one loss.
+ */
 export type BudgetLoss = LostKind | "dropped_call" | null
 
 /**
- * Returns a check that names what is lost with the next event of one answer because it is beyond the budget.
+ * Creates a function that receives one answer's events in order. For each event, it returns what is lost if the event
+ * exceeds the budget.
  *
  * Cost: constant time per event.
  * Source: SPEC RE36, EX20, EX21.
@@ -61,7 +68,7 @@ export function createAnswerBudget(): ({ parts }: Message, event: TurnEvent) => 
     return true
   }
   return ({ parts }, event) => {
-    // The event of a dropped call would change nothing, but `fold` would search all parts for it.
+    // An event of a dropped call would change nothing, but `fold` would search all parts for that call.
     if ("call_id" in event && droppedCalls.has(event.call_id)) return "dropped_call"
     switch (event.type) {
       case "text_delta":

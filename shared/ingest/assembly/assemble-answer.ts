@@ -19,7 +19,7 @@ import { readEventTime } from "./record-time.ts"
 import { toPublicId } from "../public-id.ts"
 import { withGrants } from "./record-trust.ts"
 
-/** A complete message, with its position if the file names one. */
+/** A complete message, with its position if the file contains it. */
 export interface AssembledMessage {
   readonly kind: "message"
   readonly message: Message
@@ -28,8 +28,8 @@ export interface AssembledMessage {
   readonly parent: number | null | undefined
   readonly tip: number | null
   /**
-   * Counts of dropped content, by kind: events over budget, whole texts that do not match the streamed text, and results
-   * that differ from the first.
+   * Counts of dropped content, by kind: events that exceed the budget, whole texts that do not match the streamed text,
+   * and results that differ from a call's first result.
    */
   readonly lost: KindTotals
 }
@@ -46,7 +46,7 @@ export function readPlacement({ pos, parent, tip }: RecordPlacement): Pick<Assem
   return { pos: pos ?? null, parent, tip: tip ?? null }
 }
 
-/** Names another agent as sender or receiver of a message. */
+/** Creates the tag that names another agent as the sender or receiver of a message. */
 export function createAgentTag(
   direction: AgentTag["direction"],
   name: string,
@@ -75,7 +75,7 @@ function createEmptyAnswer({ endRecord, id, exchangeId, timestamp }: OpenAnswer)
     id,
     role: "assistant",
     exchange_id: exchangeId,
-    // Our own exports state when the answer began. In other files it is the time of its first record.
+    // Cuecard's exports state when the answer began. In other files, the time of the first record is used.
     timestamp: endRecord?.started ?? timestamp,
     version,
     summary: summary === undefined ? null : { ...summary, text: boundText(summary.text, MAX_SUMMARY_CHARS) },
@@ -115,7 +115,7 @@ function foldEvents(
   return { message, lost: lost.toTotals() }
 }
 
-/** Counts an event that changed nothing, unless it repeats what is shown. */
+/** Counts an event that changed nothing as lost, unless it repeats what is shown. */
 function countUnused(lost: KindCounts, message: Message, event: TurnEvent): void {
   if (event.type === "tool_output_delta" && event.delta !== "") lost.addKnown("output")
   if (event.type !== "tool_result" || isEmptyResult(event)) return
@@ -130,13 +130,14 @@ function countUnused(lost: KindCounts, message: Message, event: TurnEvent): void
 type FoldedEvent = (TurnEvent | Extract<AnswerEvent, { type: "granted" }>) & { readonly at?: string | undefined }
 
 /**
- * Maximum size of joined text, in UTF-16 code units. Text beyond MAX_IMPORTED_TEXT_CHARS is dropped in pieces of this size.
+ * Maximum size of joined text, in UTF-16 code units. Text beyond MAX_IMPORTED_TEXT_CHARS is dropped in pieces of this
+ * size.
  */
 const MAX_JOINED_TEXT_CHARS = 4_096
 
 /**
- * Joins adjacent pieces of text, of thinking and of a call's output, because folding one costs as much as folding all. The
- * time of the first piece counts: a part begins with it, and ends with the event after its last piece.
+ * Joins adjacent pieces of text, of thinking and of a call's output, because folding one long piece costs no more than
+ * folding a short one. The joined event keeps the time of its first piece, because that is when the part begins.
  */
 function joinDeltas(events: readonly FoldedEvent[]): FoldedEvent[] {
   const joined: FoldedEvent[] = []
@@ -149,7 +150,7 @@ function joinDeltas(events: readonly FoldedEvent[]): FoldedEvent[] {
   return joined
 }
 
-/** Both events as one; null if they can't be joined. */
+/** Returns both events as one; null if they can't be joined. */
 function joinDelta(last: FoldedEvent, event: FoldedEvent): FoldedEvent | null {
   if (event.type === "tool_output_delta") {
     const isNext = last.type === event.type && last.call_id === event.call_id
@@ -161,8 +162,8 @@ function joinDelta(last: FoldedEvent, event: FoldedEvent): FoldedEvent | null {
 }
 
 /**
- * Adds the texts of the record that ends the answer if none was streamed: thinking first, and the text where the end was
- * reported. A spoken answer without text gets a label (SPEC IR4).
+ * Adds the thinking and the text of the record that ends the answer, each only if none of its kind was streamed: the
+ * thinking goes first, the text where the end was reported. A spoken answer without text gets a label (SPEC IR4).
  */
 function completeEvents(answer: OpenAnswer): FoldedEvent[] {
   const { streamed, endRecord, times } = answer
@@ -192,7 +193,10 @@ function describeRecording(endRecord: EndRecord | null): string {
   return audioTruncatedAtMs === undefined ? "[audio]" : `[audio, stopped after ${audioTruncatedAtMs / 1000} s]`
 }
 
-/** Returns the reported end. Without one, calls that were never settled mean that the answer was interrupted. */
+/**
+ * Returns the reported status and reason. If none was reported, the answer counts as interrupted if a call was never
+ * settled.
+ */
 function resolveEnd(
   message: Message,
   endRecord: OpenAnswer["endRecord"],

@@ -2,8 +2,8 @@
  * open-answer.ts: collects the records of one imported answer as raw events until the answer ends.
  *
  * records → OPEN ANSWER → raw events → assemble-answer
- * A later record may complete an earlier one (arguments, lost deltas), and a text that arrives whole adds only what was not
- * streamed. Both are known only at the end of the answer, so events are collected first and folded at the end. Pure.
+ * A later record may complete an earlier one (arguments, lost deltas), and a whole text adds only what was not
+ * streamed. Both are known only at the end of the answer, so events are collected first and folded then. Pure.
  */
 
 import type { TurnEvent } from "../../protocol/event.ts"
@@ -31,48 +31,51 @@ export type AnswerRecord = Exclude<StreamRecord, TurnStartRecord | { type: "sign
 
 export type AnswerEvent =
   | TurnEvent
-  /** Marks where the text of the record that ends the answer belongs if no text was streamed. */
+  /** Marks the position for the text of the record that ends the answer, in case no text was streamed. */
   | { readonly type: "unstreamed" }
   /** The grants of the text part that ended last. */
   | { readonly type: "granted"; readonly grants: Grants }
 
 export type EndRecord = Extract<StreamRecord, { type: "assistant_message" }>
 
-/** Maximum number of remembered questions of an answer: a call that is kept names up to three. */
+/** Maximum number of question ids that are remembered for an answer: each kept call names up to three. */
 const MAX_OPEN_QUESTIONS = 3 * MAX_IMPORTED_CALLS
 
 export interface OpenAnswer {
   readonly id: string
-  /** Whether a record named the id. Until then the first record with an id continues this answer. */
+  /** Whether a record has named the id. Until then, the next record with an id continues this answer. */
   readonly hasKnownId: boolean
   readonly exchangeId: string
   readonly timestamp: string
   readonly events: AnswerEvent[]
-  /** The time of the record of each event, in ISO 8601. */
+  /** For each event, the time of its record, in ISO 8601. */
   readonly times: (string | undefined)[]
-  /** The indexes in `events` of the first event and of the result of each call. */
+  /** The index in `events` of each call's first event and, in `resultPlaces`, of its result. */
   readonly callPlaces: Map<string, number>
   readonly resultPlaces: Map<string, number>
   readonly startedCalls: Set<string>
   /**
-   * Calls of turn records whose results cue a card. Turn records have no start, and only a call started for the user can
-   * cue one.
+   * Calls in turn records whose results cue a card. Turn records have no start event, and only a call started for the
+   * user can cue a card, so a start is added for these calls.
    */
   readonly unstartedCards: Set<string>
-  /** The calls whose final result arrives with a callback, by the ids of their questions. At most MAX_OPEN_QUESTIONS. */
+  /**
+   * The calls whose final results arrive with callbacks, by the ids of their questions. Contains at most
+   * MAX_OPEN_QUESTIONS ids.
+   */
   readonly callsByQuestion: Map<string, string>
   readonly waitingCalls: Set<string>
   readonly streamed: StreamedText
-  /** Whether the file is verified. Assets and grants of other files are dropped. */
+  /** Whether the file is verified. Assets and grants from other files are dropped. */
   readonly isVerified: boolean
-  /** Number of whole texts that are longer than the streamed text and do not match it. */
+  /** The number of whole texts that are longer than the streamed text and do not match it. */
   lostTexts: number
   step: number
   /** Whether the records name the channels of their calls, as Cuecard's exports do. */
   isOwnFormat: boolean
   endRecord: EndRecord | null
   isCancelled: boolean
-  /** Whether the answer may be complete: its newest record is a `text_done`, or its end was reported. */
+  /** Whether the answer may be complete: its latest record is a `text_done`, or its end was reported. */
   isAtEnd: boolean
 }
 
@@ -99,7 +102,7 @@ export function createOpenAnswer(
   }
 }
 
-/** Adds one record to the answer that it belongs to. */
+/** Adds one of the answer's records. */
 export function applyRecord(answer: OpenAnswer, record: AnswerRecord): void {
   addRecordEvents(answer, record)
   const { events, times } = answer
@@ -159,7 +162,7 @@ function isTurnEvent(event: AnswerEvent): event is TurnEvent {
 function applyTextDone(answer: OpenAnswer, record: Extract<StreamRecord, { type: "text_done" }>): void {
   completeText(answer, "text", record.text)
   if (record.grants !== undefined && answer.isVerified) answer.events.push({ type: "granted", grants: record.grants })
-  // An interrupted part stays open until the end of its message.
+  // An interrupted part stays open until its message ends.
   if (record.cut !== true) addEvent(answer, { type: "text_done" })
 }
 
@@ -171,8 +174,8 @@ function completeText(answer: OpenAnswer, kind: TextKind, whole: string | undefi
 }
 
 /**
- * Completes streamed texts from the record that ends the answer (SPEC IR3). Missing thinking continues the last one,
- * because text may have followed it; missing text is the end of the answer.
+ * Completes the streamed text and thinking from the record that ends the answer (SPEC IR3). Missing thinking is
+ * appended to the last thinking, because text may have followed it; missing text is appended at the end.
  */
 export function completeFromEnd(answer: OpenAnswer): void {
   const { events, times, streamed, endRecord } = answer
@@ -188,9 +191,9 @@ export function completeFromEnd(answer: OpenAnswer): void {
 }
 
 /**
- * Returns what a whole text adds at the end of the answer, after lost text has been filled in. A text that does not match
- * is another version of the open part or, at the end of the answer, of the last part. If it is longer than that part, it
- * counts as lost.
+ * Returns what a whole text adds at the end of the answer, after filling in lost text. A whole text that does not match
+ * counts as another version of the open part or, at the end of the answer, of the last part; if it is longer than that
+ * part, it counts as lost.
  */
 function findMissingText(answer: OpenAnswer, kind: TextKind, whole: string, isEnd: boolean): string {
   const { streamed } = answer
@@ -207,7 +210,10 @@ function findMissingText(answer: OpenAnswer, kind: TextKind, whole: string, isEn
   return ""
 }
 
-/** Replaces the last part with its whole text if the deltas are pieces of it, in this order. Returns whether they are. */
+/**
+ * Replaces the last part with its whole text if the part's deltas occur in that text in the same order. Returns whether
+ * it was replaced.
+ */
 function replaceLastPart({ events, streamed }: OpenAnswer, kind: TextKind, whole: string): boolean {
   const text = streamed.findTextOfLastPart(kind, whole)
   if (text === null) return false
@@ -232,7 +238,8 @@ function replaceLastPart({ events, streamed }: OpenAnswer, kind: TextKind, whole
 }
 
 /**
- * Fills in text that was lost between the deltas. Returns the text after the last delta; null if the texts do not match.
+ * Fills in text that was lost between deltas. Returns the text after the last delta; null if the deltas do not match
+ * the whole text.
  */
 function fillStreamedText({ events, streamed }: OpenAnswer, kind: TextKind, whole: string): string | null {
   const places: number[] = []
@@ -249,7 +256,7 @@ function fillStreamedText({ events, streamed }: OpenAnswer, kind: TextKind, whol
   return filled.rest
 }
 
-/** Another record of the same end adds the fields that the first one lacks. */
+/** Stores the record that ends the answer. A second such record adds the fields that the first one lacks. */
 function applyEndRecord(answer: OpenAnswer, record: EndRecord): void {
   if (answer.endRecord === null) answer.events.push({ type: "unstreamed" })
   const { text, thinkingText } = answer.endRecord ?? {}
@@ -281,7 +288,7 @@ function applyCallStart(answer: OpenAnswer, record: Extract<StreamRecord, { type
   addEvent(answer, { type: "tool_call_start", call_id, channel: channel ?? "user", ordinal, ephemeral })
 }
 
-/** The first result counts, unless it is empty or provisional. */
+/** Adds the result of a call. The first result counts, unless it is empty or provisional. */
 function applyResult(answer: OpenAnswer, record: Extract<StreamRecord, { type: "tool_result" }>): void {
   const call_id = toPublicCallId(record.callId)
   if (!answer.callPlaces.has(call_id))
@@ -306,7 +313,10 @@ function addQuestions({ callsByQuestion, waitingCalls }: OpenAnswer, call_id: st
   }
 }
 
-/** Adds the final result of the call that asked one of these questions. Returns the call, or null if there is none. */
+/**
+ * Adds the final result of the call that asked one of these questions. Returns the call's id; null if there is no such
+ * call.
+ */
 export function fillOpenCall(answer: OpenAnswer, questionIds: readonly string[], result: string): string | null {
   const asked = questionIds.map((id) => answer.callsByQuestion.get(id)).find((call_id) => call_id !== undefined)
   const call_id = asked ?? questionIds.find((id) => answer.waitingCalls.has(id))
@@ -319,7 +329,10 @@ export function isEmptyResult({ status, result, error }: Extract<TurnEvent, { ty
   return status === "ok" && (result === null || result === "") && error === null
 }
 
-/** Records of other systems name no channel. Their results can cue a card through a trailer (SPEC IR9). */
+/**
+ * Creates the event of a result. Records from other systems name no channel; their results can cue a card through a
+ * trailer (SPEC IR9).
+ */
 function toResultEvent(
   call_id: string,
   record: Extract<StreamRecord, { type: "tool_result" }>,
@@ -333,7 +346,7 @@ function toResultEvent(
   const isWaiting = record.waiting === true || isQueuedResult(result)
   const status = isWaiting ? "waiting" : getResultStatus(ok, error)
   const media = isVerified ? (record.media ?? []) : []
-  // Our own records state the size in a separate field.
+  // Cuecard's own records state the size in a separate field.
   const size = outputSize ?? (isOwnFormat ? null : readReportedSize(result))
   return {
     ...createResultEvent(

@@ -1,19 +1,19 @@
 /**
- * pending-calls.ts: calls whose final result arrives later in a file, in a callback (SPEC RE12). Pure.
+ * pending-calls.ts: calls whose final results arrive later in a file, in callbacks (SPEC RE12). Pure.
  */
 
 import * as v from "valibot"
 import { parseJson } from "../../json.ts"
 import { listCalls, isDeferred, type Message } from "../../protocol/message.ts"
 
-/** A call of the message `id` whose final result has not arrived, with its preliminary result. */
+/** A call in the message `id` whose final result has not arrived, with its preliminary result. */
 export interface DeferredCall {
   readonly id: string
   readonly call_id: string
   readonly result: string | null
 }
 
-/** A call whose final result has not arrived, with the ids by which a callback may name its question. */
+/** A call whose final result has not arrived, with the ids by which a callback may refer to its question. */
 export interface PendingCall {
   readonly id: string
   readonly call_id: string
@@ -31,8 +31,8 @@ export function toPendingCall({ id, call_id, result }: DeferredCall): PendingCal
 }
 
 /**
- * Whether a result is the preliminary one of an asynchronous call: `{mode: "async", status: "queued", responseId}`. A
- * synchronous question to a busy agent is queued too.
+ * Returns whether a result is the preliminary result of an asynchronous call: `{mode: "async", status: "queued",
+ * responseId}`. A synchronous question to a busy agent is also queued.
  */
 export function isQueuedResult(result: unknown): boolean {
   return v.is(queuedSchema, result)
@@ -46,7 +46,7 @@ const queuedSchema = v.object({
   messageId: v.optional(v.string()),
 })
 
-/** Returns the ids of the question: of its answer, of the exchange, and of the message. */
+/** Returns the ids by which a callback may refer to the question: those of its answer, its exchange and its message. */
 export function listQuestionIds(result: unknown): string[] {
   const parsed = v.safeParse(queuedSchema, result)
   if (!parsed.success) return []

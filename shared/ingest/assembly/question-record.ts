@@ -1,5 +1,5 @@
 /**
- * question-record.ts: converts the record that begins a turn to the message of its question.
+ * question-record.ts: converts the record that begins a turn to the question's message.
  *
  * user_message, agent_message, agent_callback → QUESTION → message
  * Pure.
@@ -52,7 +52,7 @@ export function createQuestion(
   return createMessage({ ...head, role: "agent", agent: { ...tag, call_id: callId }, origin })
 }
 
-/** A question without text was spoken, even if its record says otherwise (SPEC IR4). */
+/** Returns whether a question was spoken. One without text counts as spoken, whatever its record says (SPEC IR4). */
 function isSpoken({ modality, text }: Extract<TurnStartRecord, { type: "user_message" }>): boolean {
   return modality === "audio" || modality === "both" || text === undefined
 }
@@ -60,7 +60,7 @@ function isSpoken({ modality, text }: Extract<TurnStartRecord, { type: "user_mes
 /** The form in which a question repeats a callback: `[Async response, responseId=…]: text`. */
 const REPEATED_CALLBACK = /^\[Async response, responseId=([^\]\n]{1,200})\]: /
 
-/** Returns a question that repeats a callback, as that callback. Null if it is another question. */
+/** Returns the callback that a question repeats; null if the question does not repeat one. */
 export function readCallback(
   record: Extract<TurnStartRecord, { type: "agent_message" }>,
 ): Extract<TurnStartRecord, { type: "agent_callback" }> | null {
@@ -69,7 +69,7 @@ export function readCallback(
   return { ...record, type: "agent_callback", responseId: match[1], text: record.text.slice(match[0].length) }
 }
 
-/** Returns the ids by which a callback names its question: its call, response and exchange. */
+/** Returns the ids by which a callback refers to its question: those of the call, the response and the exchange. */
 export function listNamedQuestions(record: Extract<TurnStartRecord, { type: "agent_callback" }>): string[] {
   if (record.callId !== undefined) return [toPublicCallId(record.callId)]
   return [record.agentExchangeId, record.responseId].filter((id) => id !== undefined)

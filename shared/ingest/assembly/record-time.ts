@@ -2,10 +2,10 @@
 
 import type { StreamRecord } from "../../protocol/record.ts"
 
-/** The time of records before the first one with a time. */
+/** The time of records that precede the first record with a time. */
 const UNKNOWN_TIME = "1970-01-01T00:00:00.000Z"
 
-/** The importer has already converted timestamps to ISO 8601. */
+/** Returns the time of a record. The importer has already converted timestamps to ISO 8601. */
 export function readRecordTime({ timestamp }: StreamRecord): string {
   return timestamp ?? UNKNOWN_TIME
 }

@@ -1,5 +1,5 @@
 /**
- * record-trust.ts: decides which of a record's claims about assets and grants to accept: only those from a verified file.
+ * record-trust.ts: accepts a record's claims about assets and grants only if its file is verified.
  *
  * Pure.
  */
@@ -8,15 +8,15 @@ import { MAX_ATTACHMENTS } from "../../limits.ts"
 import type { Grants, Message } from "../../protocol/message.ts"
 import type { StreamRecord } from "../../protocol/record.ts"
 
-/** Sets the grants of the last part, if it is text. */
+/** Sets the grants of the last part if that part is text. */
 export function withGrants(message: Message, grants: Grants): Message {
   const last = message.parts.at(-1)
   return last?.type === "text" ? { ...message, parts: message.parts.with(-1, { ...last, grants }) } : message
 }
 
 /**
- * Returns the attachments of a user's message. An unverified file has none; a message that would be empty without them
- * lists their labels as text.
+ * Returns the attachments of a user's message. Attachments from an unverified file are dropped; a message that would be
+ * empty without them gets their labels as text.
  */
 export function readAttachments(
   { text = "", attachments: files = [] }: Extract<StreamRecord, { type: "user_message" }>,

@@ -1,5 +1,6 @@
 /**
- * answer-blocks.ts: writes the ordered content blocks of an assistant's message: thinking, text, calls and results. Pure.
+ * answer-blocks.ts: writes the ordered content blocks of an assistant's message: thinking, text, calls and results.
+ * Pure.
  */
 
 import { type Fields, toFields, toFieldsList, toText } from "../record-writer.ts"
@@ -19,15 +20,15 @@ const CALL_TYPES: ReadonlySet<string> = new Set([
   "custom",
 ])
 
-/** Whether a block is the result of a tool call, in any system. */
+/** Returns whether a block is the result of a tool call, in any system's format. */
 export function isResultBlock(block: Fields): boolean {
   const type = getBlockType(block)
   return type === "toolResult" || type.endsWith("tool_result") || type === "tool-result"
 }
 
 /**
- * Writes blocks in their order. `resultsByCallId` contains results from elsewhere in the message. Each is written after its
- * call; results without a call are written last.
+ * Writes blocks in order. `resultsByCallId` contains results from elsewhere in the message. Each of these results is
+ * written after its call; results without a call are written last.
  */
 export function writeBlocks(
   writer: HistoryWriter,
@@ -52,8 +53,8 @@ export function writeBlocks(
 }
 
 /**
- * Writes a text block. A text with citations arrives in several blocks, which become one part. Returns whether that part is
- * still open.
+ * Writes a text block. Text with citations arrives in several blocks, which become one part. Returns whether that part
+ * is still open.
  */
 function writeTextBlock(writer: HistoryWriter, block: Fields, next: Fields | undefined, isJoined: boolean): boolean {
   const isContinued = next !== undefined && isTextBlock(next) && (isJoined || hasCitations(block) || hasCitations(next))
@@ -76,7 +77,7 @@ function writeBlock(writer: HistoryWriter, block: Fields): void {
   writer.writePart("text", blockToText(writer.kinds, block))
 }
 
-/** Thinking that the provider removed has no text, or is marked as redacted. */
+/** Writes a thinking block. Thinking that the provider removed has no text, or is marked as redacted. */
 export function writeThinkingBlock(writer: HistoryWriter, block: Fields): void {
   const summary = toFieldsList(block["summary"]).concat(toFieldsList(block["content"]))
   const text =
@@ -88,7 +89,7 @@ export function writeThinkingBlock(writer: HistoryWriter, block: Fields): void {
   if (text !== "" && block["redacted"] !== true) writer.writePart("thinking", text)
 }
 
-/** Calls of chat completions keep the name and the arguments in `function` or `custom`. */
+/** Writes a call. In chat completions, `function` or `custom` contains the name and the arguments. */
 export function writeCallBlock(writer: HistoryWriter, block: Fields): void {
   const inner = { ...block, ...toFields(block["function"]), ...toFields(block["custom"]) }
   const args = inner["arguments"] ?? inner["input"] ?? inner["args"] ?? inner["argsJson"]

@@ -1,5 +1,5 @@
 /**
- * block-text.ts: turns a content block of any system into text: prose, a label, a document, or its JSON.
+ * block-text.ts: converts a content block from any system to text: prose, a label, a document, or the block's JSON.
  *
  * No block disappears: an unknown block is shown with its type (SPEC IH7). Pure.
  */
@@ -14,13 +14,13 @@ import { valueToReadableJson } from "./value-to-json.ts"
 /** Maximum depth of block lists inside blocks. Anything deeper is shown as JSON. */
 const MAX_BLOCK_DEPTH = 8
 
-/** Longest unknown block that is shown as JSON, in UTF-16 code units. */
+/** Maximum length of the JSON that is shown for an unknown block, in UTF-16 code units. */
 const MAX_UNKNOWN_CHARS = 4_000
 
-/** Types of blocks whose `text` is prose. */
+/** Block types whose `text` is prose. */
 const TEXT_TYPES: ReadonlySet<string> = new Set(["text", "output_text", "input_text", "summary_text", "markdown"])
 
-/** Types of blocks that hold a document that its system shows next to the conversation. */
+/** Types of blocks with a document that the other system shows next to the conversation. */
 const CANVAS_TYPES: ReadonlySet<string> = new Set(["canvas", "artifact", "textdoc"])
 
 export function isTextBlock(block: Fields): boolean {
@@ -32,7 +32,7 @@ export function getBlockType(block: Fields): string {
   return toText(block["type"]) || toText(block["content_type"])
 }
 
-/** How the text is shown: a question and a tool result are plain text, an answer is Markdown. */
+/** How the text is shown: questions and tool results as plain text, answers as Markdown. */
 export type TextFormat = "markdown" | "plain"
 
 /** Returns an entry of a content list as a block. A string or a number becomes a text block. */
@@ -41,7 +41,7 @@ export function toBlock(entry: unknown): Fields {
   return isPlain ? { type: "text", text: String(entry) } : toFields(entry)
 }
 
-/** Returns the text of a block. Empty only if the block is. */
+/** Returns the text of a block. It is empty only if the block is. */
 export function blockToText(kinds: KindCounts, block: Fields, format: TextFormat = "markdown", depth = 0): string {
   const type = getBlockType(block)
   if (depth > MAX_BLOCK_DEPTH) return valueToReadableJson(block, MAX_UNKNOWN_CHARS)
@@ -71,7 +71,7 @@ export function blockToText(kinds: KindCounts, block: Fields, format: TextFormat
   }
 }
 
-/** Returns the texts of a list of blocks and plain strings, as paragraphs. */
+/** Returns the text of a list of blocks and plain strings, one paragraph per entry. */
 export function contentToParagraphs(
   kinds: KindCounts,
   content: unknown,
@@ -87,7 +87,7 @@ export function contentToParagraphs(
     .join("\n\n")
 }
 
-/** Returns a block of an answer, for programs whose blocks are not counted. */
+/** Returns an answer's block as Markdown, without counting its kind. For programs' live output. */
 export function blockToMarkdown(block: Fields): string {
   return blockToText(new KindCounts(), block)
 }
@@ -97,7 +97,7 @@ export function contentToText(content: unknown): string {
   return contentToParagraphs(new KindCounts(), content, "plain")
 }
 
-/** A document that the system shows in a separate view becomes a label and a code block. */
+/** Converts a document that the other system shows in a separate view to a label and a code block. */
 export function canvasToText(kinds: KindCounts, block: Fields, format: TextFormat = "markdown"): string {
   kinds.addKnown("canvas")
   const title = toText(block["title"]) || toText(block["name"])
@@ -107,7 +107,7 @@ export function canvasToText(kinds: KindCounts, block: Fields, format: TextForma
   return text === "" ? label : `${label}\n\n${formatCode(text, language, format)}`
 }
 
-/** Returns the text as a code block, whose fence is longer than any run of backticks in the text. */
+/** Returns the text as a code block with a fence that is longer than any run of backticks in the text. */
 function formatCode(text: string, language: string, format: TextFormat): string {
   if (format === "plain") return text
   let longest = 2
@@ -116,7 +116,7 @@ function formatCode(text: string, language: string, format: TextFormat): string 
   return `${fence}${language.replace(/[^\w+#.-]/g, "")}\n${text}\n${fence}`
 }
 
-/** Returns a document that contains its text. Null if it does not. */
+/** Returns the text of a document block; null if the block does not contain the document's text. */
 function documentToText(kinds: KindCounts, block: Fields, format: TextFormat, depth: number): string | null {
   const source = toFields(block["source"])
   const text =
@@ -129,7 +129,7 @@ function documentToText(kinds: KindCounts, block: Fields, format: TextFormat, de
   return `${formatLabel("document", name)}\n\n${formatCode(text, "", format)}`
 }
 
-/** Returns a source with its URL, title and text. */
+/** Returns the URL, title and text of a source block. */
 function sourceToText(kinds: KindCounts, block: Fields, format: TextFormat, depth: number): string {
   const url = findPublicUrl(block["url"]) ?? findPublicUrl(block["source"])
   const title = toText(block["title"]) || toText(block["cited_text"]) || toText(block["source"])
@@ -139,7 +139,7 @@ function sourceToText(kinds: KindCounts, block: Fields, format: TextFormat, dept
   return [head, text].filter((line) => line !== "").join("\n\n")
 }
 
-/** Returns a file that a tool embeds in its result (Model Context Protocol). */
+/** Returns the text of a file that a tool embeds in its result (Model Context Protocol). */
 function resourceToText(kinds: KindCounts, block: Fields, format: TextFormat): string {
   const resource = toFields(block["resource"])
   const text = toText(resource["text"])

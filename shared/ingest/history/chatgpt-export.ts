@@ -12,7 +12,7 @@ import type { Branch, HistoryWriter } from "./history-writer.ts"
 import { findPublicUrl, formatMediaLabel } from "./media-label.ts"
 import { valueToJson } from "./value-to-json.ts"
 
-/** Maximum number of a message's references that are shown. The markers of any others are removed. */
+/** Maximum number of references that are shown per message. The markers of any others are removed. */
 const MAX_REFERENCES = 200
 
 /** A marker in the text for a reference: a word and ids between private-use characters. */
@@ -38,7 +38,7 @@ export function listBranch({ mapping, current_node }: Fields): Branch {
   return { messages: branch.reverse(), others: total - branch.length }
 }
 
-/** Without a current node: the last node of the file that has no children. */
+/** Returns the last node in the file that has no children, for a file without a current node. */
 function findLastLeaf(nodes: Fields): string {
   const ids = Object.keys(nodes)
   return ids.findLast((id) => toArray(toFields(nodes[id])["children"]).length === 0) ?? ""
@@ -54,7 +54,7 @@ export function writeChatGptMessage(writer: HistoryWriter, message: Fields): voi
   if (role === "tool") return writeToolMessage(writer, message, content)
   writer.beginStep(id, id)
   if (type === "thoughts") return writeThoughts(writer, content)
-  // "Thought for 12 seconds": the thoughts themselves precede it.
+  // The recap, for example "Thought for 12 seconds", is left out: the thoughts themselves precede it.
   if (type === "reasoning_recap") return
   const recipient = toText(message["recipient"])
   if (recipient !== "" && recipient !== "all") return writeCall(writer, recipient, content)
@@ -83,7 +83,7 @@ function readText(writer: HistoryWriter, content: Fields, format: TextFormat): s
   return contentToParagraphs(writer.kinds, typeof inner === "string" ? inner : content, format)
 }
 
-/** Speech has a transcript next to the audio. */
+/** Reduces live audio and video to the audio. The transcript of the speech is a separate part. */
 function readPart(part: unknown): unknown {
   const fields = toFields(part)
   const audio = toFields(fields["audio_asset_pointer"])
@@ -93,7 +93,10 @@ function readPart(part: unknown): unknown {
     : part
 }
 
-/** Returns the question with a label for each attached file. Images are already among its parts. */
+/**
+ * Returns the question with a label for each attached file. Images need none: they are already among the question's
+ * parts.
+ */
 function readQuestion(writer: HistoryWriter, { metadata }: Fields, content: Fields): string {
   const files = toFieldsList(toFields(metadata)["attachments"]).filter(
     (file) => !toText(file["mime_type"] ?? file["mimeType"]).startsWith("image/"),
@@ -109,13 +112,13 @@ function writeThoughts(writer: HistoryWriter, content: Fields): void {
   writer.writePart("thinking", texts.filter((text) => text !== "").join("\n\n"))
 }
 
-/** Returns a thought is a string, or has a summary and content. */
+/** Returns the text of a thought, which is a string or has a summary and content. */
 function formatThought(thought: unknown): string {
   const { summary, content } = toFields(thought)
   return [toText(thought), toText(summary), toText(content)].filter((text) => text !== "").join("\n\n")
 }
 
-/** A message to a tool is a call. ChatGPT gives calls no id; the next message from that tool is the result. */
+/** Writes a message to a tool as a call. ChatGPT gives calls no id; the next message from that tool is the result. */
 function writeCall(writer: HistoryWriter, recipient: string, content: Fields): void {
   const args = readText(writer, content, "plain")
   const canvas = recipient === "canmore.create_textdoc" ? parseJson(args) : null
@@ -126,7 +129,7 @@ function writeCall(writer: HistoryWriter, recipient: string, content: Fields): v
   writer.writePart("text", canvasToText(writer.kinds, { title: canvas["name"], content: text, language }))
 }
 
-/** Code for an interpreter is not JSON. */
+/** Returns the arguments as JSON. Code for an interpreter is not JSON, so it becomes the field `input`. */
 function toArgs(text: string): string {
   return isJsonObject(parseJson(text)) ? text : valueToJson({ input: text })
 }
@@ -140,7 +143,7 @@ function writeToolMessage(writer: HistoryWriter, message: Fields, content: Field
 }
 
 /**
- * References are markers in the text. Each becomes a link or is removed.
+ * Replaces each marker of a reference in the text with a link, or removes it.
  *
  * The text is read once and each reference is used once, so the length of the result is linear in the message.
  */
@@ -156,7 +159,7 @@ function replaceReferences(text: string, metadata: Fields): string {
   })
 }
 
-/** The links of a reference in parentheses, or else its text. */
+/** Returns a reference's links in parentheses, or its text if it has no links. */
 function formatReference(reference: Fields, space: string): string {
   const items = [...toFieldsList(reference["items"]), reference]
   const links = items.flatMap(({ url, title }) => {

@@ -1,18 +1,18 @@
 /**
- * citation.ts: turns the citations of a text block into links after its text. Pure.
+ * citation.ts: converts the citations of a text block to links after its text. Pure.
  */
 
 import { type Fields, toFields, toFieldsList, toText } from "../record-writer.ts"
 import { findPublicUrl } from "./media-label.ts"
 
-/** Maximum number of a block's citations that are shown. Each is looked up in the block's text. */
+/** Maximum number of citations that are shown per block. Each is looked up in the block's text. */
 const MAX_CITATIONS = 100
 
 /**
- * Returns the sources of a text block, as Markdown in parentheses. Empty if it has none, or if the text already names
- * them.
+ * Returns the sources of a text block as Markdown in parentheses; an empty string if the block has no sources or its
+ * text already names all of them.
  *
- * Shapes: `citations` of Anthropic (web, document and search locations), `annotations` of OpenAI (`url_citation`,
+ * Shapes: Anthropic's `citations` (web, document and search locations), OpenAI's `annotations` (`url_citation`,
  *         `file_citation`, `container_file_citation`).
  */
 export function formatCitations(block: Fields): string {
@@ -32,7 +32,7 @@ export function hasCitations(block: Fields): boolean {
 
 interface Source {
   readonly text: string
-  /** If the block's text contains this, it already names the source. */
+  /** If the block's text contains this string, the text already names the source. */
   readonly key: string
 }
 
@@ -45,7 +45,7 @@ function formatSource(citation: Fields): Source {
   return { text: words, key: words }
 }
 
-/** Returns a Markdown link. Brackets in its text would end it. */
+/** Returns a Markdown link. Square brackets in its text are replaced, because they would end the link. */
 export function formatLink(text: string, url: string): string {
   return `[${text.replace(/[[\]\n]/g, " ").trim()}](${url.replace(/[()<>\s]/g, encodeURIComponent)})`
 }

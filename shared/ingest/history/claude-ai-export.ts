@@ -16,7 +16,7 @@ export function isClaudeAiConversation(value: unknown): value is Fields {
   return isJsonObject(value) && Array.isArray(value["chat_messages"])
 }
 
-/** Returns the messages of the current branch. Exports without branches have none of the fields that describe them. */
+/** Returns the messages of the current branch. An export without branches lacks the fields that describe branches. */
 export function listChatMessages({ chat_messages, current_leaf_message_uuid }: Fields): Branch {
   const messages = toFieldsList(chat_messages)
   const leaf = toText(current_leaf_message_uuid)
@@ -40,7 +40,10 @@ export function writeChatMessage(writer: HistoryWriter, message: Fields): void {
   for (const [index, block] of blocks.entries()) writeBlock(writer, block, `${id}-${index}`)
 }
 
-/** Older exports give calls no id. In that case, a result belongs to the first open call of its name. */
+/**
+ * Writes a content block. Older exports give calls no id; a result then belongs to the first open call with the same
+ * name.
+ */
 function writeBlock(writer: HistoryWriter, block: Fields, fallbackId: string): void {
   if (block["type"] === "tool_use") return writeCall(writer, block, toText(block["id"]) || fallbackId)
   if (isResultBlock(block)) {
@@ -50,7 +53,7 @@ function writeBlock(writer: HistoryWriter, block: Fields, fallbackId: string): v
   writeBlocks(writer, [block])
 }
 
-/** An artifact is shown as text, and its call without that text. */
+/** Writes a call. An artifact's content is shown as text and left out of the call. */
 function writeCall(writer: HistoryWriter, block: Fields, callId: string): void {
   const { name, input } = block
   const text = isJsonObject(input) && name === "artifacts" ? toText(input["content"]) : ""

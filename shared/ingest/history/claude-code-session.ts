@@ -2,8 +2,8 @@
  * claude-code-session.ts: converts Claude Code's lines to records: a session file, or the output of
  * `--output-format stream-json`.
  *
- * An API message is split into one line per block, each with the message's id. Results arrive in user messages, with
- * details next to them (`toolUseResult`, `tool_use_result`). Pure.
+ * An API message is split into one line per block, and each line has the message's id. Results arrive in user messages;
+ * details of a result are in the same line (`toolUseResult`, `tool_use_result`). Pure.
  */
 
 import { isJsonObject } from "../../json.ts"
@@ -11,7 +11,7 @@ import { type Fields, toFields, toFieldsList, toText } from "../record-writer.ts
 import type { HistoryWriter } from "./history-writer.ts"
 import { isRoleMessage, writeRoleMessage } from "./role-message.ts"
 
-/** Types of lines about the program, not the conversation. */
+/** Types of lines that are about the program and not the conversation. */
 const PROGRAM_LINE_TYPES: ReadonlySet<string> = new Set([
   "summary",
   "ai-title",
@@ -30,11 +30,14 @@ const PROGRAM_LINE_TYPES: ReadonlySet<string> = new Set([
   "rate_limit_event",
   "auth_status",
   "prompt_suggestion",
-  // The whole message follows its deltas.
+  // A message's deltas are skipped, because the whole message follows.
   "stream_event",
 ])
 
-/** Each line about the program has one of these fields. Lines of the same types without them come from other programs. */
+/**
+ * Each line about the program has one of these fields. Lines of the same types without such a field come from other
+ * programs.
+ */
 const PROGRAM_FIELDS = ["sessionId", "session_id", "leafUuid", "messageId"] as const
 
 /** Types of lines that name the conversation. */
@@ -55,7 +58,7 @@ export function isClaudeCodeLine(value: unknown): value is Fields {
 /** Converts the lines of one session. */
 export class ClaudeCodeConverter {
   readonly #writer: HistoryWriter
-  /** Whether the file has messages of the main conversation. A subagent's own file has none. */
+  /** Whether the file contains messages of the main conversation. A subagent's own file contains none. */
   #hasMainMessages: boolean
 
   constructor(writer: HistoryWriter, isFirstPart: boolean) {
@@ -94,7 +97,10 @@ export class ClaudeCodeConverter {
     }
   }
 
-  /** Writes a message that the user sent while the program was working. Other attachments are notes to the model. */
+  /**
+   * Writes a message that the user sent while the program was working. Other attachments are notes to the model and are
+   * left out.
+   */
   #writeAttachment(attachment: Fields): void {
     const { type, prompt } = attachment
     if (type !== "queued_command" || prompt === undefined) return this.#writer.kinds.addKnown("system")

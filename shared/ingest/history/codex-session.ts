@@ -1,8 +1,8 @@
 /**
  * codex-session.ts: converts Codex's lines to records: a rollout file, or the output of `codex exec --json`.
  *
- * Each line of a rollout is `{timestamp, type, payload}`. Its `response_item` lines are items of the Responses API and hold
- * the whole conversation; its `event_msg` lines repeat it for the terminal. Pure.
+ * Each line of a rollout is `{timestamp, type, payload}`. The `response_item` lines are items of the Responses API and
+ * contain the whole conversation; the `event_msg` lines repeat it for the terminal. Pure.
  */
 
 import { isJsonObject } from "../../json.ts"
@@ -23,7 +23,10 @@ const ROLLOUT_LINES: ReadonlySet<string> = new Set([
 
 const EXEC_EVENT = /^(?:thread|turn|item)\.[a-z.]+$/
 
-/** The start of text that Codex sends to the model in the user's name. Such text ends with the matching closing tag. */
+/**
+ * Matches the start of text that Codex sends to the model in the user's name. Such text ends with the matching closing
+ * tag.
+ */
 const INJECTED =
   /^(?:# AGENTS\.md instructions[^\n]*\s+)?<(environment_context|user_instructions|INSTRUCTIONS|permissions instructions|collaboration_mode|skills?_instructions|skill|turn_aborted|subagent_notification|user_shell_command|personality_spec|model_switch|apps_instructions|plugins_instructions)\b/
 
@@ -53,7 +56,7 @@ export function writeRolloutLine(writer: HistoryWriter, items: ResponseItemWrite
   }
 }
 
-/** Writes the blocks of a user message that the user wrote. */
+/** Writes those blocks of a user message that the user wrote. */
 function writeUserItem(writer: HistoryWriter, items: ResponseItemWriter, item: Fields): void {
   const blocks = contentToBlocks(item["content"])
   const own = blocks.filter((block) => !isInjected(toText(block["text"])))
@@ -79,7 +82,7 @@ export class ExecWriter {
     this.#writer = writer
   }
 
-  /** Whether events have been written. If so, an `error` line is one of them too. */
+  /** Returns whether events have been written. If so, an `error` line is also such an event. */
   isActive(): boolean {
     return this.#mapper !== null
   }

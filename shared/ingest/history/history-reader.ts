@@ -1,9 +1,9 @@
 /**
- * history-reader.ts: recognises the values of other systems' conversation files, and turns them into records.
+ * history-reader.ts: recognises values from other systems' conversation files and converts them to records.
  *
  * value of a line, or of a whole JSON document → READER → records → staging
- * The systems and their fields are listed in docs/import.md. A reader keeps the open answer, so each file, or part of one,
- * needs its own reader. Pure.
+ * The systems and their fields are listed in docs/import.md. A reader keeps the open answer, so each file, or each part
+ * of a file, needs its own reader. Pure.
  */
 
 import { cutText } from "../../text/cut-text.ts"
@@ -25,15 +25,15 @@ import { isRoleMessage, writeRoleMessage } from "./role-message.ts"
 
 export interface HistoryReader {
   /**
-   * The records of a value, or null if it is not of another system's history. `name` names the line in its file; a
-   * message without an id is named after it.
+   * Returns the records of a value; null if the value is not part of another system's history. `name` names the value's
+   * line in the file; a message without an id gets an id with this name.
    */
   readValue(value: unknown, name: string): readonly StreamRecord[] | null
-  /** The records at the end of the file. */
+  /** Returns the records that end the file. */
   end(): readonly StreamRecord[]
-  /** The title that the file gives the conversation. Empty if it has none. */
+  /** Returns the title that the file gives the conversation; an empty string if it gives none. */
   readTitle(): string
-  /** Counts of content that could not be shown as it was, by kind. */
+  /** Returns the amount of content that could not be shown as it was, by kind. */
   countKinds(): KindTotals
 }
 
@@ -41,14 +41,17 @@ export interface HistoryReader {
 export type FormatTime = (time: string | number) => string | null
 
 /**
- * Creates a reader for one file or one part of it. Only the first part is sure to begin with a new message; a later one may
- * continue an answer.
+ * Creates a reader for one file or one part of a file. Only the first part is certain to begin with a new message; a
+ * later part may continue an answer.
  */
 export function createHistoryReader(formatTime: FormatTime, isFirstPart = true): HistoryReader {
   return new FileReader(formatTime, isFirstPart)
 }
 
-/** Returns the conversations in a data export of ChatGPT or Claude.ai. Empty if the value is not such an export. */
+/**
+ * Returns the conversations in a data export from ChatGPT or Claude.ai. Returns an empty list if the value is not such
+ * an export.
+ */
 export function listConversations(value: unknown): readonly Fields[] {
   const list = isJsonObject(value) ? value["conversations"] : value
   return Array.isArray(list) ? list.filter(isConversation) : []
@@ -91,13 +94,13 @@ class FileReader implements HistoryReader {
     return this.#writer.kinds.toTotals()
   }
 
-  /** False if the value is not of another system's history. */
+  /** Writes a value. Returns false if the value is not part of another system's history. */
   #write(value: unknown, name: string): boolean {
     if (!isJsonObject(value)) return false
     return this.#writeDocument(value, name) || this.#writeLine(value, name)
   }
 
-  /** Writes a whole conversation that is one JSON object. Returns false if it is not one. */
+  /** Writes a whole conversation that is one JSON object. Returns false if the value is not such an object. */
   #writeDocument(value: Fields, name: string): boolean {
     if (isConversation(value)) this.#writer.title = toText(value["title"]) || toText(value["name"])
     if (isChatGptConversation(value)) return this.#writeBranch(listBranch(value), name, writeChatGptMessage)
@@ -129,7 +132,7 @@ class FileReader implements HistoryReader {
     if (messages > 0) this.#writer.kinds.addKnown("branch", messages)
   }
 
-  /** Writes one line of a file, or one entry of a list. Returns false if it is of no known system. */
+  /** Writes one line of a file, or one entry of a list. Returns false if no known system writes such lines. */
   #writeLine(value: Fields, name: string): boolean {
     if (isApiMessage(value)) {
       this.#begin(value, name)
@@ -163,7 +166,7 @@ class FileReader implements HistoryReader {
     this.#writer.beginMessage(name, this.#readTime(value))
   }
 
-  /** ISO 8601, or seconds or milliseconds since 1970. */
+  /** Returns the time of a value, which may be in ISO 8601 or in seconds or milliseconds since 1970. */
   #readTime(value: Fields): string | null {
     const time =
       value["timestamp"] ??
@@ -178,16 +181,16 @@ class FileReader implements HistoryReader {
 }
 
 /**
- * Whether a value is a message with a role. If it also has a type, it is a response from Anthropic's API; OpenAI's items
- * have no model.
+ * Returns whether a value is a message from a model API. A message with a role and a type counts only if it is a
+ * response from Anthropic's API, which names a model; OpenAI's items name none.
  */
 function isApiMessage(value: Fields): boolean {
   return isRoleMessage(value) && (value["type"] === undefined || "stop_reason" in value || "model" in value)
 }
 
-/** Numbers below this are seconds: as milliseconds they would be in 1973. */
+/** Numbers below this are seconds: as milliseconds, they would be times in 1973 or earlier. */
 const FIRST_MS = 1e11
-/** The year 5138. Larger numbers are not times. */
+/** This is in the year 5138. Larger numbers are not times. */
 const LAST_MS = 1e14
 
 /** Returns the messages or items inside a request, a response or an export of a model API. Null if there are none. */
@@ -202,13 +205,13 @@ function listInnerItems(value: Fields): readonly unknown[] | null {
   return value["role"] === undefined && value["type"] === undefined && items.some(isResponseItem) ? items : null
 }
 
-/** Returns the first choice: the others are alternatives to it. */
+/** Returns the message of the first choice: the other choices are alternatives to it. */
 function readChoices(choices: unknown): readonly unknown[] {
   const message = toFieldsList(choices)[0]?.["message"]
   return message === undefined ? [] : [message]
 }
 
-/** The input of a response may be plain text, or messages without a type. */
+/** Returns the items of an input, which may also be plain text, or messages without a type. */
 function toItems(items: unknown): readonly unknown[] {
   if (typeof items === "string" && items !== "") return [{ role: "user", content: items }]
   return toFieldsList(items)

@@ -1,9 +1,9 @@
 /**
- * history-writer.ts: writes the messages of another system's history as records.
+ * history-writer.ts: writes messages from another system's history as records.
  *
  * mapper of a system → WRITER → records → assembler
- * All messages between two questions become one answer with a step per message (SPEC IH1). The records of an answer name
- * it once; the others belong to the open answer, so that a file in parts produces the same answer as a whole file. Pure.
+ * All messages between two questions become one answer with a step per message (SPEC IH1). Only the first record of an
+ * answer names the answer, so that a file imported in parts produces the same answer as a whole file. Pure.
  */
 
 import type { StreamRecord } from "../../protocol/record.ts"
@@ -17,7 +17,7 @@ import { valueToJson } from "./value-to-json.ts"
 
 /** A tool result as it appears in a history. */
 export interface HistoryResult {
-  /** Empty if the history has no ids. In that case, the result belongs to the first open call. */
+  /** Empty if the history has no ids. The result then belongs to the first open call. */
   readonly callId: string
   /** The name of the tool, if the result contains it. */
   readonly toolName: string
@@ -35,29 +35,29 @@ export interface Branch {
 }
 
 interface OpenAnswer {
-  /** The id that its first record names. Null: it continues an answer of an earlier part of the file. */
+  /** The id that the answer's first record names. Null if this continues an answer from an earlier part of the file. */
   id: string | null
   readonly records: RecordWriter
   hasRecords: boolean
   isCancelled: boolean
   outcome: Outcome | null
-  /** Identifies the message of the current step. Another message begins the next step. */
+  /** Identifies the message of the current step. A different message begins the next step. */
   stepKey: string
-  /** Public ids of its calls, by the id that the file gives them. */
+  /** The public ids of the answer's calls, by their ids in the file. */
   readonly publicIds: Map<string, string>
-  /** For each public id, how many calls were named after it. */
+  /** For each public id, the number of calls whose names are derived from it. */
   readonly uses: Map<string, number>
-  /** Names of the calls without a result, by public id. */
+  /** The names of the calls without a result, by public id. */
   readonly openCalls: Map<string, string>
-  /** Public ids of results that came before their calls. */
+  /** The public ids of results that came before their calls. */
   readonly orphans: Set<string>
-  /** A digest of the result of each settled call, to recognise a result that is repeated. */
+  /** A digest of each settled call's result, to recognise repeated results. */
   readonly settledDigests: Map<string, string>
 }
 
 /** Maximum number of open calls that are searched for a given name. */
 const MAX_NAME_LOOKUPS = 32
-/** Maximum number of call names of earlier answers that are remembered, for results that arrive late. */
+/** Maximum number of remembered call names from earlier answers, for results that arrive late. */
 const MAX_REMEMBERED_NAMES = 1_000
 
 /** Maximum number of message ids that are remembered. Any further message is named after its line. */
@@ -68,7 +68,8 @@ export class HistoryWriter {
   #records: StreamRecord[] = []
   #answer: OpenAnswer | null = null
   /**
-   * True in a later part of a file until a question or an answer has been read: what comes before may continue an answer.
+   * True in a later part of a file until its first question or answer has been read: anything before that may continue
+   * an answer from an earlier part.
    */
   #isContinuation: boolean
   #lineName = ""
@@ -76,29 +77,34 @@ export class HistoryWriter {
   readonly #usedIds = new Set<string>()
   readonly #callNames = new Map<string, string>()
 
-  /** The title that the file gives the conversation. If there are several, the last one counts. Empty if there is none. */
+  /**
+   * The title that the file gives the conversation. If there are several titles, the last one counts. Empty if there is
+   * none.
+   */
   title = ""
 
   constructor(isFirstPart: boolean) {
     this.#isContinuation = !isFirstPart
   }
 
-  /** Sets the line that the next records come from, and their time. The order of the file takes precedence over times. */
+  /**
+   * Sets the line that the next records come from, and their time. The order in the file takes precedence over times.
+   */
   beginMessage(lineName: string, timestamp: string | null): void {
     this.#flush()
     this.#lineName = lineName
-    // ISO 8601 in UTC compares like text.
+    // Times in ISO 8601 and UTC can be compared as text.
     if (timestamp !== null && (this.#timestamp === null || timestamp > this.#timestamp)) this.#timestamp = timestamp
   }
 
-  /** Adds a user's message. It ends the answer before it. */
+  /** Adds a user's message, which ends the preceding answer. */
   writeQuestion(text: string, id: string): void {
     this.#closeAnswer()
     this.#isContinuation = false
     this.#records.push({ type: "user_message", responseId: this.#chooseId(id), ...this.#time(), text })
   }
 
-  /** Continues the open answer, or begins one. A message with another key is another step. */
+  /** Continues the open answer, or begins one. A different `stepKey` begins a new step. */
   beginStep(stepKey: string, id = ""): void {
     const answer = this.#openAnswer(id)
     answer.outcome = null
@@ -108,7 +114,7 @@ export class HistoryWriter {
     answer.records.nextStep()
   }
 
-  /** Adds text without ending its part. */
+  /** Adds text and leaves its part open. */
   writeDelta(kind: Kind, text: string): void {
     if (text === "") return
     this.#openAnswer("").records.writeText(kind, text)
@@ -131,7 +137,8 @@ export class HistoryWriter {
     const known = answer.publicIds.get(callId)
     const json = typeof args === "string" ? args : valueToJson(args ?? {})
     this.#rememberName(callId, toolName)
-    // A call that is repeated before its result is the same call. So is a call that follows its own result.
+    // A call that is repeated before its result arrives is the same call, and so is a call that comes after its own
+    // result.
     if (callId !== "" && known !== undefined && (answer.openCalls.has(known) || answer.orphans.delete(known))) {
       return answer.records.fillCall(known, toolName, json)
     }
@@ -161,12 +168,12 @@ export class HistoryWriter {
     if (this.hasOpenAnswer()) this.#openAnswer("").isCancelled = true
   }
 
-  /** Whether an answer is open, in this part of the file or in an earlier one. */
+  /** Returns whether an answer is open, in this part of the file or from an earlier part. */
   hasOpenAnswer(): boolean {
     return this.#answer !== null || this.#isContinuation
   }
 
-  /** Adds records that another mapper has written, to the open answer. */
+  /** Adds records that another mapper has written to the open answer. */
   appendRecords(records: readonly StreamRecord[]): void {
     if (records.length === 0) return
     const answer = this.#openAnswer("")
@@ -212,10 +219,10 @@ export class HistoryWriter {
     return this.#answer
   }
 
-  /** Returns the id that the file gives a message, unless it is missing or another message has it. */
+  /** Returns the id that the file gives a message, or a new one if that id is missing or another message has it. */
   #chooseId(given: string): string {
     const id = toPublicId(given) ?? ""
-    // Beyond the limit of the set, repeated ids could no longer be recognised.
+    // When the set is full, repeated ids could no longer be recognised, so no more ids from the file are used.
     const isFree = id !== "" && this.#usedIds.size < MAX_REMEMBERED_IDS && !this.#usedIds.has(id)
     if (isFree) this.#usedIds.add(id)
     return isFree ? id : `imported-${this.#lineName}`
@@ -230,7 +237,7 @@ export class HistoryWriter {
       answer.records.setOutcome(answer.outcome)
       for (const record of answer.records.finishAnswer(null)) this.#push(answer, record)
     }
-    // An answer without content is kept.
+    // An answer without content still becomes a message.
     if (!answer.hasRecords) this.#push(answer, { type: "assistant_message", text: "" })
     this.#answer = null
   }
@@ -248,8 +255,8 @@ export class HistoryWriter {
   }
 
   /**
-   * Returns a public id that no other call of the answer has: some systems number the calls of each message from 0.
-   * Null beyond MAX_IMPORTED_CALLS, the most that an answer can have.
+   * Returns a public id that no other call of the answer has, because some systems number the calls of each message
+   * from 0. Returns null if the answer already has MAX_IMPORTED_CALLS calls.
    */
   #assignCallId(answer: OpenAnswer, callId: string): string | null {
     if (answer.uses.size >= MAX_IMPORTED_CALLS) return null
@@ -268,8 +275,8 @@ export class HistoryWriter {
   }
 
   /**
-   * Returns the call that a result belongs to. Null if the same result was written before, or the answer has too many
-   * calls.
+   * Returns the public id of the call that a result belongs to; null if the same result was already written, or the
+   * answer has too many calls.
    */
   #findResultCall(answer: OpenAnswer, { callId, toolName, text }: HistoryResult): string | null {
     if (callId === "") {
@@ -281,11 +288,12 @@ export class HistoryWriter {
     if (known !== undefined && answer.settledDigests.get(known) === digestText(text)) return null
     const id = this.#assignCallId(answer, callId)
     if (id === null) {
-      // The result of a call that was dropped is counted with it.
+      // The result of a dropped call is not counted, because its call already was.
       if (!this.#callNames.has(callId)) this.kinds.addKnown("call")
       return null
     }
-    // A result whose call is in an earlier answer, or may be in an earlier part of the file, does not wait for one.
+    // Only a result whose call can still follow is an orphan: the call is not in an earlier answer or an earlier part
+    // of the file.
     if (known === undefined && answer.id !== null && !this.#callNames.has(callId)) answer.orphans.add(id)
     answer.records.writeCall(id, toolName || this.#callNames.get(callId) || UNNAMED_TOOL, "{}")
     return id
@@ -300,7 +308,7 @@ export class HistoryWriter {
   }
 }
 
-/** Returns the first open call of this name, or the first of all if `toolName` is empty. */
+/** Returns the first open call with this name, or the first open call if `toolName` is empty. */
 function findOpenCall(openCalls: ReadonlyMap<string, string>, toolName: string): string | null {
   let looked = 0
   for (const [id, name] of openCalls) {
@@ -311,7 +319,7 @@ function findOpenCall(openCalls: ReadonlyMap<string, string>, toolName: string):
   return null
 }
 
-/** Returns the length and a 32-bit hash. Texts with the same digest are taken to be the same. */
+/** Returns the length and a 32-bit hash. Texts with the same digest are considered equal. */
 function digestText(text: string): string {
   let hash = 0
   for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0

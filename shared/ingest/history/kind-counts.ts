@@ -1,12 +1,12 @@
 /**
- * kind-counts.ts: counts what an imported history contains that cannot be shown as it was.
+ * kind-counts.ts: counts the content of an imported history that cannot be shown as it was.
  *
  * The summary of an import lists these kinds (SPEC IH9). Pure.
  */
 
 /**
- * Kinds that have their own text in the summary. Any other kind is `block:<type>`, `message:<role>` or `line:<type>`:
- * a type without a mapping.
+ * The kinds that the summary describes in its own words. Any other kind is a type without a mapping: `block:<type>`,
+ * `message:<role>` or `line:<type>`.
  */
 export type KnownKind =
   | "image"
@@ -18,24 +18,27 @@ export type KnownKind =
   | "canvas"
   /** Thinking that the provider encrypted or removed. */
   | "hidden_thinking"
-  /** Messages that the system wrote to the model: prompts, notes, summaries. */
+  /** Messages that the other system wrote to the model: prompts, notes, summaries. */
   | "system"
   /** Messages of other branches of the conversation, and alternatives to an answer. */
   | "branch"
-  /** Questions that were longer than a message can be, and were shortened. */
+  /** Questions that were shortened because they exceeded the maximum length of a message. */
   | "long_question"
   /** Messages of a subagent. */
   | "subagent"
-  /** Tool calls and results beyond the limits of an answer. */
+  /** Tool calls and results that exceed the limits of an answer. */
   | "call"
   | LostKind
 
-/** Kinds of content that is dropped while messages are assembled: beyond the limits of an answer, or after its end (SPEC RE36). */
+/**
+ * The kinds of content that is dropped while messages are assembled, because it exceeds the limits of an answer or
+ * comes after its end (SPEC RE36).
+ */
 export type LostKind =
-  /** Pieces of text and thinking, and whole texts that do not match the streamed one. */
+  /** Pieces of text and thinking, and whole texts that do not match the streamed text. */
   | "text"
   | "call"
-  /** Results after the one that is shown. */
+  /** Results that follow the one that is shown. */
   | "result"
   /** Pieces of a call's output. */
   | "output"
@@ -44,14 +47,16 @@ export type LostKind =
   /** Attachments. */
   | "file"
 
-/** Number of occurrences by kind. */
+/** The number of occurrences by kind. */
 export type KindTotals = Readonly<Record<string, number>>
 
-/** Maximum number of kinds that are counted separately. Types come from the file, so their number has to be bounded. */
+/**
+ * Maximum number of kinds that are counted separately. The types come from the file, so their number must be limited.
+ */
 const MAX_KINDS = 32
-/** Longest type that is named, in UTF-16 code units. */
+/** Maximum length of a type's name, in UTF-16 code units. */
 const MAX_KIND_CHARS = 48
-/** The kind of everything beyond MAX_KINDS. */
+/** The kind that stands for all types beyond MAX_KINDS. */
 const OTHER_KIND = "other"
 
 export class KindCounts {
@@ -75,7 +80,7 @@ export class KindCounts {
   }
 }
 
-/** Adds up the totals of several parts of a file. */
+/** Adds the totals of several parts of a file. */
 export function addTotals(totals: readonly KindTotals[]): KindTotals {
   const sums = new Map<string, number>()
   for (const [kind, count] of totals.flatMap((one) => Object.entries(one))) {

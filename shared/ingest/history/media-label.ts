@@ -1,5 +1,5 @@
 /**
- * media-label.ts: the text that replaces a file of another system: its kind, name and public URL.
+ * media-label.ts: the text that replaces a file from another system: the file's kind, name and public URL.
  *
  * Nothing is fetched, and no bytes are imported (SPEC RE27). Pure.
  */
@@ -10,7 +10,7 @@ import { type Fields, toText } from "../record-writer.ts"
 
 export type MediaKind = "image" | "audio" | "video" | "file"
 
-/** Types of blocks that hold a file, with the kind of file. */
+/** The block types that contain a file, with the kind of file. */
 const MEDIA_TYPES: Readonly<Record<string, MediaKind>> = {
   image: "image",
   image_url: "image",
@@ -34,12 +34,12 @@ const MEDIA_TYPES: Readonly<Record<string, MediaKind>> = {
   resource_link: "file",
 }
 
-/** Fields in which systems put the URL or the details of a file. */
+/** The fields in which other systems put a file's URL or details. */
 const PLACES = ["image_url", "video_url", "file_url", "source", "file", "input_audio", "resource"] as const
 const NAME_FIELDS = ["filename", "file_name", "fileName", "title", "name"] as const
 const URL_FIELDS = ["url", "uri", "file_url"] as const
 
-/** Returns the kind of file that a block holds. Null if it holds none. */
+/** Returns the kind of file that a block contains; null if it contains none. */
 export function getMediaKind(type: string): MediaKind | null {
   return Object.hasOwn(MEDIA_TYPES, type) ? (MEDIA_TYPES[type] ?? null) : null
 }
@@ -53,12 +53,12 @@ export function formatMediaLabel(kind: MediaKind, block: Fields): string {
   return formatLabel(kind, name, url ?? "")
 }
 
-/** Returns a label in brackets. Empty words are left out. */
+/** Returns a label in square brackets. Empty words are left out. */
 export function formatLabel(...words: readonly string[]): string {
   return `[${words.filter((word) => word !== "").join(" ")}]`
 }
 
-/** Returns the URL if it is a public https URL. */
+/** Returns the value if it is a public https URL, or null. */
 export function findPublicUrl(value: unknown): string | null {
   if (typeof value !== "string" || !value.startsWith("http")) return null
   const checked = checkPublicUrl(value)

@@ -1,8 +1,8 @@
 /**
  * pi-session.ts: converts Pi's lines to records: a session file, or the output of `--mode json`.
  *
- * A session file has a line per entry; those of type `message` hold a message. The output has a `message_end` event per
- * message, and other events that repeat it. Pure.
+ * A session file has a line per entry; an entry of type `message` contains a message. The output has a `message_end`
+ * event per message, and other events that repeat the message. Pure.
  */
 
 import { isJsonObject } from "../../json.ts"
@@ -14,8 +14,8 @@ import { isRoleMessage, writeRoleMessage } from "./role-message.ts"
 const LINE_FIELDS: ReadonlySet<string> = new Set(["type", "id", "parentId", "timestamp"])
 
 /**
- * Types of lines that repeat messages or are about the program, each with a field that marks the line as Pi's, because
- * other programs write lines of the same types. Null: a line of this type has only LINE_FIELDS.
+ * Types of lines that repeat messages or are about the program. Other programs write lines of the same types, so each
+ * type comes with a field that only Pi's lines have. Null: Pi's lines of this type have only LINE_FIELDS.
  */
 const PROGRAM_LINE_TYPES: Readonly<Record<string, string | null>> = {
   session: "cwd",
@@ -43,7 +43,7 @@ const PROGRAM_LINE_TYPES: Readonly<Record<string, string | null>> = {
   auto_retry_end: "attempt",
 }
 
-/** Types of lines that hold a summary for the model. */
+/** Types of lines that contain a summary for the model. */
 const SUMMARY_LINE_TYPES: ReadonlySet<string> = new Set(["compaction", "branch_summary"])
 
 export function isPiLine(value: unknown): value is Fields {
@@ -69,7 +69,10 @@ export function writePiLine(writer: HistoryWriter, line: Fields): void {
   if (type === "session_info" && toText(line["name"]) !== "") writer.title = toText(line["name"])
 }
 
-/** Whether a line of one of these types is Pi's. An empty name can be omitted. */
+/**
+ * Returns whether Pi wrote a line of one of these types. Lines with only LINE_FIELDS count, because Pi omits an empty
+ * name.
+ */
 function isProgramLine(line: Fields, type: string): boolean {
   const field = PROGRAM_LINE_TYPES[type] ?? null
   if (field !== null && Object.hasOwn(line, field)) return true

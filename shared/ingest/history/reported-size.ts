@@ -1,26 +1,26 @@
 /**
- * reported-size.ts: reads the full size of a tool result that its producer shortened.
+ * reported-size.ts: reads the full size of a tool result that the producer has shortened.
  *
- * Known formats: Pi (`details.truncation`), Claude Code (`toolUseResult`), Codex ("Total output lines"), and results that
- * carry `truncated`, `totalLines`, `totalBytes` or `hasMore` themselves (SPEC IH8). Pure.
+ * Known formats: Pi (`details.truncation`), Claude Code (`toolUseResult`), Codex ("Total output lines"), and results
+ * that contain `truncated`, `totalLines`, `totalBytes` or `hasMore` (SPEC IH8). Pure.
  */
 
 import { isJsonObject, parseJson } from "../../json.ts"
 import type { TextSize } from "../../truncate.ts"
 import { type Fields, toFields } from "../record-writer.ts"
 
-/** Longest result that is parsed to look for these fields, in UTF-16 code units. */
+/** Maximum length of a result that is parsed to look for these fields, in UTF-16 code units. */
 const MAX_PARSED_CHARS = 256 * 1024
 
 /** The paths at which producers put these fields, relative to the result or its details. */
 const PLACES = ["truncation", "details", "file", "metadata", "pagination"] as const
 
-/** Flags that mark a shortened result. */
+/** The flags that mark a shortened result. */
 const FLAGS = ["truncated", "hasMore", "has_more", "truncatedByTokenCap", "linesTruncated", "isTruncated"] as const
 
 /**
- * Returns the size of the whole result. `0` lines or bytes: the producer did not report them. Null if nothing is
- * missing.
+ * Returns the size of the whole result; null if the result was not shortened. A count of 0 means that the producer did
+ * not report it.
  *
  * Shapes: (a result, or the details that a producer stores with it) → TextSize | null.
  * Cost: linear in the text of a result.
@@ -54,7 +54,7 @@ function readSizeFields(fields: Fields): TextSize | null {
   return isPart || isFlagged ? { lines, bytes } : null
 }
 
-/** Returns the first of these fields that is a count; 0 if there is none. */
+/** Returns the value of the first of these fields that is a count; 0 if there is none. */
 function readCount(fields: Fields, ...names: readonly string[]): number {
   const count = names.map((name) => fields[name]).find((value) => Number.isSafeInteger(value) && Number(value) > 0)
   return count === undefined ? 0 : Number(count)

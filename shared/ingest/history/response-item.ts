@@ -1,5 +1,5 @@
 /**
- * response-item.ts: converts the items of OpenAI's Responses API to records: messages, reasoning, calls and their outputs.
+ * response-item.ts: converts items of OpenAI's Responses API (messages, reasoning, calls and their outputs) to records.
  *
  * Codex stores the same items in its rollout files. An item that follows an output begins the next step. Pure.
  */
@@ -67,7 +67,7 @@ export class ResponseItemWriter {
     else this.#writer.writePart("text", blockToText(this.#writer.kinds, item))
   }
 
-  /** An assistant message belongs to the current step, like the calls next to it. */
+  /** Writes a message. An assistant message belongs to the current step, like the calls next to it. */
   #writeMessage(item: Fields): void {
     if (item["role"] !== "assistant") {
       this.#isAfterOutput = true
@@ -95,7 +95,7 @@ export class ResponseItemWriter {
     this.#writer.writeResult({ ...readResult(this.#writer.kinds, result), callId })
   }
 
-  /** The output of a local shell names its call in `id`. */
+  /** Writes the output of a call. The output of a local shell names its call in `id`. */
   #writeOutput(item: Fields): void {
     this.#isAfterOutput = true
     const { output, ...rest } = item
@@ -107,14 +107,17 @@ export class ResponseItemWriter {
   }
 }
 
-/** Returns the arguments of a call: its own field for them, or all fields that are neither its head nor its result. */
+/**
+ * Returns the arguments of a call: the field that contains them, or all fields except those in CALL_HEAD and
+ * RESULT_FIELDS.
+ */
 function readArguments(item: Fields): unknown {
   const args = item["arguments"] ?? item["input"] ?? item["action"] ?? item["operation"]
   if (args !== undefined) return args
   return Object.fromEntries(Object.entries(item).filter(([key]) => !CALL_HEAD.has(key) && !RESULT_FIELDS.has(key)))
 }
 
-/** Returns the result of a call that the provider ran itself. Null if it arrives in a separate item. */
+/** Returns the result of a call that the provider ran itself; null if the result arrives in a separate item. */
 function readInlineResult(item: Fields): Fields | null {
   const { type, status, error, name } = item
   const content = item["output"] ?? item["outputs"] ?? item["results"]
@@ -129,7 +132,7 @@ function readInlineResult(item: Fields): Fields | null {
     : null
 }
 
-/** Logs of the code interpreter are text. */
+/** Returns the outputs of the code interpreter. Its logs become text. */
 function readCodeOutputs(content: unknown): unknown {
   if (!Array.isArray(content)) return content
   return content.map((entry: unknown) => {
@@ -138,7 +141,7 @@ function readCodeOutputs(content: unknown): unknown {
   })
 }
 
-/** Outputs of a hosted shell are a list of `{stdout, stderr, outcome}`. */
+/** Joins the output of a hosted shell, which is a list of `{stdout, stderr, outcome}`. */
 function joinShellOutput(output: unknown): unknown {
   const runs = toFieldsList(output)
   if (runs.length === 0 || !runs.every((run) => typeof run["stdout"] === "string")) return output

@@ -1,5 +1,5 @@
 /**
- * result-content.ts: reads the result of a tool call from any of the fields that systems use. Pure.
+ * result-content.ts: reads the result of a tool call from any of the fields that other systems use. Pure.
  */
 
 import { cutText } from "../../text/cut-text.ts"
@@ -13,12 +13,12 @@ import { getMediaKind } from "./media-label.ts"
 import { valueToReadableJson } from "./value-to-json.ts"
 import { readReportedSize } from "./reported-size.ts"
 
-/** Longest error message, in UTF-16 code units. */
+/** Maximum length of an error message, in UTF-16 code units. */
 const MAX_MESSAGE_CHARS = 200
 
 const CALL_ID_FIELDS = ["tool_call_id", "toolCallId", "tool_use_id", "call_id", "callId", "id"] as const
 
-/** Returns the call that a block or message is about. Empty if it names none. */
+/** Returns the id of the call that a block or message refers to; an empty string if it names none. */
 export function readCallId(fields: Fields): string {
   for (const name of CALL_ID_FIELDS) if (toText(fields[name]) !== "") return toText(fields[name])
   return ""
@@ -41,7 +41,7 @@ export function readResult(kinds: KindCounts, fields: Fields, details: unknown =
 
 interface ResultContent {
   readonly text: string
-  /** The reason that the content itself gives for the failure of the call; empty if there is none. */
+  /** The reason for the call's failure, if the content itself states one; otherwise empty. */
   readonly failure: string
   readonly size: HistoryResult["size"]
 }
@@ -58,7 +58,7 @@ function readContent(kinds: KindCounts, content: unknown): ResultContent {
   return { text, failure: readErrorBlock(content), size: readReportedSize(content) }
 }
 
-/** A list of blocks and strings becomes text. Any other list is shown as JSON. */
+/** Converts a list of blocks and strings to text, and any other list to JSON. */
 function listToText(kinds: KindCounts, content: readonly unknown[]): string {
   const isBlocks = content.every(
     (entry) => typeof entry === "string" || (isJsonObject(entry) && getBlockType(entry) !== ""),
@@ -66,7 +66,7 @@ function listToText(kinds: KindCounts, content: readonly unknown[]): string {
   return isBlocks ? contentToParagraphs(kinds, content, "plain") : valueToReadableJson(content, MAX_RESULT_BYTES)
 }
 
-/** Codex stores the output of a command as `{"output": "…", "metadata": {"exit_code": 0}}`. */
+/** Unwraps the output of a command, which Codex stores as `{"output": "…", "metadata": {"exit_code": 0}}`. */
 function unwrapShellOutput(text: string): ResultContent {
   const size = readReportedSize(text)
   if (!text.startsWith('{"output":')) return { text, failure: "", size }
@@ -83,12 +83,15 @@ function parseShell(text: string): { readonly output: string; readonly exitCode:
   return isShell ? { output, exitCode } : null
 }
 
-/** Returns the error code of a block such as `web_search_tool_result_error`. Empty if the block reports no error. */
+/**
+ * Returns the error code of a block such as `web_search_tool_result_error`; an empty string if the block reports no
+ * error.
+ */
 function readErrorBlock(block: Fields): string {
   return getBlockType(block).endsWith("_error") ? toText(block["error_code"]) || "The tool failed." : ""
 }
 
-/** Null if the call succeeded. */
+/** Returns the error of a call; null if the call succeeded. */
 function readError(fields: Fields, text: string, failure: string): CallError | null {
   const { is_error, isError, ok, status, error } = fields
   const stated = toText(error) || toText(toFields(error)["message"]) || failure

@@ -1,7 +1,8 @@
 /**
- * role-message.ts: converts a message with a role, from Anthropic's and OpenAI's APIs, Pi and similar stores, to records.
+ * role-message.ts: converts a message with a role, from Anthropic's and OpenAI's APIs, Pi and similar stores, to
+ * records.
  *
- * Tool results in a user's message belong to the open answer; the remainder of the message is the question (SPEC IH1, IH2).
+ * Tool results in a user's message belong to the open answer; the rest of the message is the question (SPEC IH1, IH2).
  * Pure.
  */
 
@@ -15,11 +16,11 @@ import { formatLabel } from "./media-label.ts"
 import { readCallId, readResult } from "./result-content.ts"
 import { readReportedSize } from "./reported-size.ts"
 
-/** What the line or object around a message says about it. */
+/** What the line or object that contains a message states about it. */
 export interface MessageFrame {
   /** The id of the message. */
   readonly id?: string
-  /** Data that the producer stores with the results in a user message, such as their full size. */
+  /** Data that the producer stores with the results in a user message, such as the results' full size. */
   readonly details?: unknown
 }
 
@@ -28,7 +29,7 @@ export function isRoleMessage(value: unknown): value is Fields {
   return value["type"] === undefined || value["type"] === "message"
 }
 
-/** Writes a message. The caller has begun it (`HistoryWriter.beginMessage`). */
+/** Writes a message. The caller must have called `HistoryWriter.beginMessage`. */
 export function writeRoleMessage(writer: HistoryWriter, message: Fields, frame: MessageFrame = {}): void {
   const role = toText(message["role"])
   switch (role) {
@@ -66,7 +67,7 @@ function writeUserMessage(writer: HistoryWriter, message: Fields, { id, details 
   writer.writeQuestion(readQuestionText(writer, message, readContentEntries(message, others)), id ?? readId(message))
 }
 
-/** Returns the blocks, and the plain strings between them if there are any. */
+/** Returns the blocks of a message, including any plain strings between the blocks. */
 function readContentEntries(message: Fields, blocks: readonly Fields[]): readonly unknown[] {
   const { content } = message
   if (!Array.isArray(content) || content.every(isJsonObject)) return blocks
@@ -95,7 +96,7 @@ function writeAssistantMessage(writer: HistoryWriter, message: Fields, { id }: M
 }
 
 /**
- * Writes the parts of a message other than its content: a refusal, spoken words, citations, and calls of chat
+ * Writes what a message contains outside its content: a refusal, spoken words, citations, and calls in chat
  * completions.
  */
 function writeMessageFields(writer: HistoryWriter, message: Fields): void {
@@ -127,7 +128,7 @@ function readThinking(message: Fields): string {
   return ""
 }
 
-/** Pi reports how its messages end. The end of the last message counts. */
+/** Records how a message from Pi ended. The end of an answer's last message counts. */
 function readStopReason(writer: HistoryWriter, { stopReason, errorMessage }: Fields): void {
   if (stopReason === "error") {
     writer.setOutcome({ status: "failed", reason: "producer_failed", text: toText(errorMessage) })
@@ -163,7 +164,7 @@ function writeOtherMessage(writer: HistoryWriter, role: string, message: Fields)
   writer.writePart("text", text === "" ? label : `${label}\n\n${text}`)
 }
 
-/** Returns the ordered blocks of a message, from any of the fields that systems use. Null if there are none. */
+/** Returns the ordered blocks of a message, from any of the fields that other systems use; null if there are none. */
 function findBlocks(message: Fields): readonly Fields[] | null {
   const metadata = toFields(message["metadata"])
   for (const blocks of [message["parts"], message["contentBlocks"], metadata["contentBlocks"], message["content"]]) {
@@ -174,7 +175,10 @@ function findBlocks(message: Fields): readonly Fields[] | null {
   return Array.isArray(content) && content.length > 0 ? content.map(toBlock) : null
 }
 
-/** Returns the results of a message by the id of their call: a list, or an object keyed by that id. */
+/**
+ * Returns the results in a message by the ids of their calls. The message may contain them as a list, or as an object
+ * with these ids as keys.
+ */
 function listResults(message: Fields): Map<string, Fields> {
   const results = message["toolResults"] ?? toFields(message["metadata"])["toolResults"]
   if (Array.isArray(results)) return new Map(toFieldsList(results).map((result) => [readCallId(result), result]))

@@ -1,5 +1,5 @@
 /**
- * value-to-json.ts: prints values of a history as JSON, without fields that only the provider can read. Pure.
+ * value-to-json.ts: prints values from a history as JSON, without fields that only the provider can read. Pure.
  */
 
 import { cutText } from "../../text/cut-text.ts"
@@ -16,12 +16,12 @@ const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
   "cache_control",
 ])
 
-/** Returns a value as JSON, as the model or the tool wrote it. An unprintable value becomes `{}`. */
+/** Returns a value as JSON without any changes. A value that can't be printed becomes `{}`. */
 export function valueToJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "{}"
   } catch {
-    // Nested too deeply to be printed.
+    // The value is nested too deeply to be printed.
     return "{}"
   }
 }

@@ -1,4 +1,4 @@
-/** call-args.ts: the name and the arguments of a call that is described twice, or incompletely. Pure. SPEC IR2. */
+/** call-args.ts: the name and arguments of a call that is described more than once or incompletely. Pure. SPEC IR2. */
 
 /** The name of a call whose record names none. */
 export const UNNAMED_TOOL = "tool"
@@ -10,14 +10,15 @@ function isEmptyArgs(args: string): boolean {
 }
 
 /**
- * Returns the fuller of two texts of the same arguments: the later one only if the first one is empty or its beginning.
+ * Returns the more complete of two versions of the same arguments: the later version if the first is empty or is the
+ * beginning of the later one, otherwise the first.
  */
 export function chooseArgs(first: string, later: string): string {
   if (isEmptyArgs(later)) return first
   return isEmptyArgs(first) || (later.length > first.length && later.startsWith(first)) ? later : first
 }
 
-/** Adds what a second description of a call contributes. An empty value never replaces a fuller one (SPEC IR2). */
+/** Adds what a second description of a call contributes. An empty value never replaces a non-empty one (SPEC IR2). */
 export function fillCall<T extends { readonly name: string; readonly args: string }>(
   call: T,
   { name, args }: { readonly name: string; readonly args: string },

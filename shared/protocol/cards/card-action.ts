@@ -6,10 +6,13 @@ import { CARD_NAME, MAX_ACTION_FIELDS, MAX_FIELD_CHARS, MAX_VIEW_ROWS } from "./
 
 const nameSchema = v.pipe(v.string(), v.regex(CARD_NAME))
 
-/** The number of an item, from 0. */
+/** The index of a list item, counted from 0. */
 export const itemSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_VIEW_ROWS - 1))
 
-/** The values of a form. The server takes nothing else from the client: all other arguments come from the stored result. */
+/**
+ * The values of a form. The server takes no other arguments from the client: they come from the stored result and the
+ * template.
+ */
 const fieldsSchema = v.pipe(
   v.record(
     nameSchema,
@@ -23,7 +26,7 @@ export const actionClickSchema = v.object({
   call_id: idSchema,
   /** The name of the action in the card's template. */
   name: nameSchema,
-  /** The item of the list that the button is in. Absent: it is in none. */
+  /** The list item that contains the button. Absent if the button is in no list. */
   item: v.optional(itemSchema),
   fields: v.optional(fieldsSchema),
 })
@@ -34,7 +37,10 @@ export type FieldValues = v.InferOutput<typeof fieldsSchema>
 /** The click that a user's message represents, as clients see it. */
 export type ActionRef = Pick<ActionClick, "call_id" | "name" | "item">
 
-/** A click with the call that it makes. `args` is JSON text. Absent in an imported message, whose call is not made again. */
+/**
+ * A click and the call that it makes. `args` is JSON text. An imported message has no tool and no arguments, because
+ * its call is not made again.
+ */
 export interface CardAction extends ActionRef {
   readonly tool?: string
   readonly args?: string

@@ -1,10 +1,11 @@
 /**
- * card-view-url.ts: names a version of a tenant's card, in stored calls, segments and URLs.
+ * card-view-url.ts: the name of a card's version in stored calls, segments and URLs.
  *
- * `<name>@<revision>`. The revision is a hash of the template, so a name never means two templates. Pure. SPEC CV9.
+ * The name is `<name>@<revision>`. The revision is a hash of the template, so a name never refers to two templates.
+ * Pure. SPEC CV9.
  */
 
-/** The first 32 digits of a SHA-256. */
+/** The revision is the first 32 hexadecimal digits of a SHA-256 hash. */
 const REFERENCE = /^([a-z][a-z0-9_-]{0,31})@([0-9a-f]{32})$/
 
 export interface ViewReference {
@@ -17,17 +18,20 @@ export function parseViewReference(text: string): ViewReference | null {
   return name === undefined || revision === undefined ? null : { name, revision }
 }
 
-/** Returns the URL of a card's template that the page sends to be signed. */
+/** Returns the URL of a card's template that the page sends to the server for signing. */
 export function cardViewUrl({ name, revision }: ViewReference): string {
   return `/media/card/${name}@${revision}`
 }
 
-/** Null for any other URL. */
+/** Parses such a URL. Returns null for any other URL. */
 export function parseCardViewUrl(url: string): ViewReference | null {
   return url.startsWith("/media/card/") ? parseViewReference(url.slice("/media/card/".length)) : null
 }
 
-/** Returns the URL of a template. It is public, because its hash can't be guessed. Browsers cache the response. */
+/**
+ * Returns the public URL of a template. It needs no signature, because the hash in it can't be guessed. Browsers cache
+ * the response.
+ */
 export function publicCardPath(tenant: string, { name, revision }: ViewReference): string {
   return `/media/card/${tenant}/${name}@${revision}.json`
 }

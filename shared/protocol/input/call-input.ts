@@ -1,10 +1,10 @@
 /**
  * call-input.ts: the form with which a running tool call asks the user, and the user's answer. SPEC MP30 to MP33.
  *
- * Part of the wire: a tool segment contains the form while its call waits for the answer. Types only.
+ * Part of the wire format: a tool segment contains the form while its call waits for the answer. Types only.
  */
 
-/** A question of a call: a text and fields. All texts are the server's, and are shown as text. */
+/** A call's question: a message and fields. All text comes from the MCP server and is shown as plain text. */
 export interface CallInput {
   /**
    * Identifies the question among the questions of its call, so that a late answer isn't taken for the answer to the
@@ -24,7 +24,7 @@ export interface InputOption {
 
 export type InputFormat = "email" | "uri" | "date" | "date-time"
 
-/** `min` and `max` bound the length of a text, a number, or how many options are chosen. */
+/** `min` and `max` limit a text's length, a number, or how many options are chosen. */
 export type InputField = {
   readonly name: string
   readonly label: string
@@ -57,10 +57,10 @@ export type InputField = {
 
 export type InputValue = string | number | boolean | readonly string[]
 
-/** The values by the names of their fields. Empty fields are left out. */
+/** The values, by field name. Empty fields are left out. */
 export type InputContent = { readonly [name: string]: InputValue }
 
-/** `cancel`: the user did something else, or time has run out. */
+/** `cancel`: the user did something else instead, or the time to answer ran out. */
 export type InputAnswer =
   | { readonly action: "accept"; readonly content: InputContent }
   | { readonly action: "decline" | "cancel" }

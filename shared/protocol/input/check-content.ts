@@ -1,15 +1,16 @@
 /**
- * check-content.ts: whether the values of a form fit its fields. The page and the server check the same. Pure.
+ * check-content.ts: checks whether the values of a form fit its fields. The page and the server make the same checks.
+ * Pure.
  *
- * The server that asked checks again. Its patterns are not run here. SPEC MP32.
+ * The MCP server that asked makes its own checks. Its patterns are not run here. SPEC MP32.
  */
 
 import type { InputContent, InputField, InputFormat, InputValue } from "./call-input.ts"
 
-/** Longest text of a field, in UTF-16 code units. */
+/** Maximum length of a field's text, in UTF-16 code units. */
 export const MAX_INPUT_TEXT_CHARS = 4_000
 
-/** Returns the names of the fields without a fitting value, and of values without a field. */
+/** Returns the names of fields whose values are missing or don't fit, and of values that have no field. */
 export function listInvalidFields(fields: readonly InputField[], content: InputContent): string[] {
   const names = new Set(fields.map(({ name }) => name))
   const stray = Object.keys(content).filter((name) => !names.has(name))
@@ -59,7 +60,7 @@ function isUrl(value: string): boolean {
   }
 }
 
-/** Whether the day exists is for the server to decide. */
+/** Checks only the format and the ranges. The MCP server checks whether the day exists. */
 const DATE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 

@@ -6,12 +6,12 @@
 
 import * as v from "valibot"
 
-/** Longest note, in UTF-16 code units: a few paragraphs. */
+/** Maximum length of a note, in UTF-16 code units: a few paragraphs. */
 export const MAX_FEEDBACK_NOTE_CHARS = 1_000
 
 export const FEEDBACK_RATINGS = ["up", "down"] as const
 
-/** Why an answer was good or bad, from a fixed list so that it can be counted. */
+/** Why an answer was good or bad. The list is fixed, so that the reasons can be counted. */
 export const FEEDBACK_REASONS = ["incorrect", "incomplete", "ignored", "style", "unsafe", "slow", "other"] as const
 
 export type FeedbackRating = (typeof FEEDBACK_RATINGS)[number]
@@ -29,7 +29,7 @@ export type FeedbackInput = v.InferOutput<typeof feedbackInputSchema>
 /** Feedback as it is stored and exported. */
 export const feedbackSchema = v.object({
   ...feedbackInputSchema.entries,
-  /** When it was given or last changed, in ISO 8601. */
+  /** When the feedback was given or last changed, in ISO 8601. */
   at: v.pipe(v.string(), v.maxLength(40)),
 })
 
@@ -41,13 +41,13 @@ export interface AnswerFeedback extends Feedback {
   readonly message: string
 }
 
-/** The response of `GET /v1/sessions/:id/feedback`. */
+/** The response to `GET /v1/sessions/:id/feedback`. */
 export interface FeedbackList {
-  /** Oldest answer first. */
+  /** The feedback on the oldest answer comes first. */
   readonly feedback: readonly AnswerFeedback[]
 }
 
-/** Counts of feedback on one agent's answers in one month. */
+/** The amount of feedback on one agent's answers in one month. */
 export interface FeedbackCount {
   readonly agent: string
   /** As YYYY-MM, in UTC. */

@@ -3,13 +3,13 @@
 import * as v from "valibot"
 import { countUtf8Bytes } from "../../truncate.ts"
 
-/** Maximum number of a user's prompts. The menu shows all of them. */
+/** Maximum number of prompts per user. The menu shows all of them. */
 export const MAX_PROMPTS = 100
 
-/** Longest name, in UTF-16 code units: one line of the menu. */
+/** Maximum length of a prompt's name, in UTF-16 code units: one line of the menu. */
 export const MAX_PROMPT_NAME_CHARS = 60
 
-/** Longest text, in UTF-8 bytes. */
+/** Maximum length of a prompt's text, in UTF-8 bytes. */
 export const MAX_PROMPT_BYTES = 4_096
 
 /** The body of a request that stores a prompt. */
@@ -28,14 +28,14 @@ export const promptInputSchema = v.object({
 
 export type PromptInput = v.InferOutput<typeof promptInputSchema>
 
-/** `changed`: in milliseconds since 1970. */
+/** A stored prompt. `changed`: when it was last changed, in milliseconds since 1970. */
 export interface SavedPrompt extends PromptInput {
   readonly id: string
   readonly changed: number
 }
 
-/** The response of `GET /v1/prompts`. */
+/** The response to `GET /v1/prompts`. */
 export interface PromptList {
-  /** By name. */
+  /** Sorted by name. */
   readonly prompts: readonly SavedPrompt[]
 }

@@ -32,21 +32,22 @@ import { cacheRole, getCachedRole } from "./role-cache.ts"
 import { type ForeignPayload, parseToken, type TokenParts } from "./token-parts.ts"
 
 /**
- * Maximum number of issuers that an isolate caches. Unknown ones have their own cache, because anybody can invent them.
+ * Maximum number of issuers that an isolate caches. Unknown issuers have a cache of their own, because anybody can
+ * invent them.
  */
 const MAX_CACHED_ISSUERS = 500
 const MAX_UNKNOWN_ISSUERS = 500
 
 /**
- * Shortest time between two audit entries of an isolate about a tenant's refused tokens, in milliseconds. Each entry
+ * Minimum time between two audit entries of an isolate about a tenant's refused tokens, in milliseconds. Each entry
  * contains the number of tokens that were refused.
  */
 const REFUSAL_INTERVAL_MS = 60_000
 
-/** Longest value of the claim that identifies a user, in characters. */
+/** Maximum length of the claim that identifies a user, in characters. */
 const MAX_USER_CLAIM_CHARS = 512
 
-/** Longest name of a user, in UTF-16 code units. */
+/** Maximum length of a user's name, in UTF-16 code units. */
 const MAX_NAME_CHARS = 120
 
 /**
@@ -87,7 +88,7 @@ class CachedIssuer {
 }
 
 const issuerCache = new FreshCache<CachedIssuer>(TOKEN_TRUST_MS, MAX_CACHED_ISSUERS)
-/** Issuers and audiences that nobody registered. */
+/** Pairs of issuer and audience that no tenant has registered. */
 const unknownIssuers = new FreshCache<true>(TOKEN_TRUST_MS, MAX_UNKNOWN_ISSUERS)
 
 /**
@@ -128,8 +129,8 @@ export async function verifyForeignToken(
 }
 
 /**
- * Returns the issuer that a token names, if this isolate has ever found it registered; otherwise null. Verifies
- * nothing. Forged tokens that name such an issuer can make the isolate call an object only rarely.
+ * Returns the issuer that a token names, if this isolate has ever found it registered; otherwise null. Doesn't verify
+ * the token. Forged tokens that name such an issuer can make the isolate call an object only rarely.
  */
 export function findKnownIssuer(token: string): string | null {
   const parts = parseToken(token)
@@ -243,8 +244,8 @@ async function readIdentity(payload: ForeignPayload, config: IssuerConfig): Prom
   if (!hasRequiredClaims(payload, config)) return null
   const claim = payload[config.user_claim]
   if (typeof claim !== "string" || claim === "" || claim.length > MAX_USER_CLAIM_CHARS) return null
-  // Otherwise anybody could sign in after entering somebody else's email address at the provider. Some providers omit
-  // the claim or send it as a string.
+  // Without this check, anybody could sign in as another person by entering that person's email address at the
+  // provider. Some providers omit the claim or send it as a string.
   if (config.user_claim === "email" && String(payload["email_verified"]) !== "true") return null
   const name = payload[config.name_claim]
   return {
@@ -255,7 +256,7 @@ async function readIdentity(payload: ForeignPayload, config: IssuerConfig): Prom
 }
 
 /**
- * Creates the id of an issuer's user. It is different for each issuer of a tenant, and for each claim. It reveals
+ * Creates the id of an issuer's user. The id is different for each issuer of a tenant, and for each claim. It reveals
  * nothing about the person.
  */
 export async function createForeignUserId(issuer: string, claim: string, value: string): Promise<string> {

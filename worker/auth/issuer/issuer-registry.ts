@@ -3,8 +3,9 @@
  * register a pair.
  *
  * The registry of a region stores the pairs of that region's tenants, so that nothing about them is stored elsewhere. A
- * look-up queries all registries, because a token names no region. So does a registration, because tenants of different
- * regions must not register the same pair. The registries receive only a hash, and a query stores nothing (SPEC RG1).
+ * look-up queries all registries, because a token names no region. A registration queries them too, because tenants of
+ * different regions must not register the same pair. The registries receive only a hash, and a query stores nothing
+ * (SPEC RG1).
  */
 
 import { fail, type Result } from "../../../shared/fault.ts"
@@ -14,7 +15,7 @@ import { listServedRegions } from "../../platform/media-bucket.ts"
 import { registryStub } from "../../platform/rpc/object-stubs.ts"
 import { getRegion, type Region } from "../../platform/tenant-id.ts"
 
-/** A registry's region. Null: the registry of tenants without a region. */
+/** A registry's region; null for the registry of tenants without a region. */
 type Place = Region | null
 
 function listPlaces(env: Env): readonly Place[] {

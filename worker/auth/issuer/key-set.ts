@@ -29,7 +29,7 @@ const keySchema = v.variant("kty", [
     ...common,
     kty: v.literal("RSA"),
     n: v.pipe(base64urlSchema(base64urlChars(MAX_RSA_BITS)), v.minLength(base64urlChars(MIN_RSA_BITS))),
-    // Usually 65537. A large exponent would make each verification slow.
+    // The exponent is usually 65537. A large one would make each verification slow.
     e: base64urlSchema(6),
   }),
   v.object({
@@ -42,7 +42,7 @@ const keySchema = v.variant("kty", [
   v.object({ ...common, kty: v.literal("OKP"), crv: v.literal("Ed25519"), x: base64urlSchema(43) }),
 ])
 
-/** Returns the usable keys of a JWKS. Other keys are skipped. Errors: `issuer_refused`: `malformed`, `no_keys`. */
+/** Returns the usable keys of a JWKS. Other keys are skipped. Errors: `issuer_refused` (`malformed`, `no_keys`). */
 export function parseKeySet(value: { readonly [key: string]: unknown }): Result<readonly JWK[]> {
   const entries = value["keys"]
   if (!Array.isArray(entries)) return fail({ reason: "issuer_refused", because: "malformed" })

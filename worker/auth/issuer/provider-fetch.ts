@@ -9,7 +9,7 @@ import { readBounded } from "../../platform/read-bounded.ts"
 import { readTimeLimits, type TimeLimitsEnv } from "../../platform/time-limits.ts"
 import { checkServiceUrl, type ServiceUrlEnv } from "../service-url.ts"
 
-/** Largest response from a provider, in bytes: enough for more than a hundred keys. SPEC OI4. */
+/** Maximum size of a provider's response, in bytes: enough for more than a hundred keys. SPEC OI4. */
 export const MAX_PROVIDER_BYTES = 64 * 1024
 
 /** Maximum nesting of a provider's JSON. Metadata and key sets have three levels, and some providers add a few. */

@@ -22,8 +22,8 @@ const metadataSchema = v.object({
 /**
  * Finds the endpoints of an issuer. Fetches nothing if `jwks_uri` is configured and `client_id` is not.
  *
- * Errors: `issuer_refused`: `issuer_differs` if the provider states another issuer, `malformed` if endpoints that a
- * sign-in needs are missing, and those of `fetchProviderJson`.
+ * Errors: `issuer_refused` with `issuer_differs` if the provider states another issuer, and with `malformed` if
+ * endpoints that a sign-in needs are missing; those of `fetchProviderJson`.
  */
 export async function discoverProvider(config: IssuerConfig, env: ProviderEnv): Promise<Result<ProviderMetadata>> {
   const { issuer, jwks_uri, client_id } = config

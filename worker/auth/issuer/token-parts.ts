@@ -2,7 +2,8 @@
  * token-parts.ts: reads the header and the payload of a provider's token before anything is verified or looked up.
  * Pure.
  *
- * A token that parsers could read in different ways is refused: duplicate names, extensions, unexpected types.
+ * A token that different parsers could read differently is refused: one with duplicate names, extensions or unexpected
+ * types.
  */
 
 import { base64url } from "jose"
@@ -15,8 +16,8 @@ import { ISSUER_ALGORITHMS } from "../../settings/issuer-config.ts"
 const MAX_TOKEN_DEPTH = 8
 
 /**
- * Each audience causes a look-up, even if the token is forged. Two are enough for providers that add their own URL to
- * that of the API.
+ * Maximum number of audiences in a token. Each causes a look-up, even if the token is forged. Two are enough for
+ * providers that add their own URL to that of the API.
  */
 const MAX_AUDIENCES = 2
 const MAX_CLAIM_CHARS = 2_048
@@ -111,7 +112,7 @@ export function hasDuplicateNames(json: string): boolean {
   return false
 }
 
-/** Whether the string that ends before `at` is a name: a colon follows it. */
+/** Whether the string that ends before `at` is a name, because a colon follows it. */
 function isName(json: string, at: number): boolean {
   let next = at
   while (/\s/.test(json[next] ?? "")) next++

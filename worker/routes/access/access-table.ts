@@ -2,8 +2,8 @@
  * access-table.ts: the callers that may use each route of the API. Pure.
  *
  * A route that is not in the table does not exist for clients, so new routes are closed by default. Routes outside
- * `/v1` and `/external` are not listed: the page's files, `/healthz`, `/auth` and the signed links check access
- * themselves.
+ * `/v1` and `/external` are not listed: the page's files and `/healthz` are public, and `/auth` and the signed links
+ * check access themselves.
  */
 
 import type { RateClass } from "../../../shared/user-limits.ts"
@@ -11,7 +11,8 @@ import type { Claims, Role } from "../../platform/rpc/claims.ts"
 import { getRole, getScope } from "../../platform/rpc/claims.ts"
 
 /**
- * A user's role, a token of scope `external` or `admin` (from before roles existed), or an API key with a role.
+ * A kind of caller: a user with a role, a token of scope `external`, a token of scope `admin` (from before roles
+ * existed), or an API key with a role.
  */
 export type Principal = Role | "external" | "admin-scope" | `key-${Role}`
 
@@ -24,7 +25,8 @@ export interface AccessRule {
   /** Even revoked tokens are admitted. */
   readonly admitsRevoked?: true
   /**
-   * Admitted while the tenant is leaving even though it is not a GET, because it writes nothing or is part of leaving.
+   * Although its method is not GET, the route can be used while the tenant is leaving, because it writes nothing or is
+   * part of leaving.
    */
   readonly admitsLeaving?: true
   /** With `?owner=`, the route also reads a session that its owner shares with the user. */
@@ -36,14 +38,19 @@ export interface AccessRule {
 const ADMINS: readonly Principal[] = ["owner", "admin"]
 const MEMBERS: readonly Principal[] = ["owner", "admin", "member"]
 export const READERS: readonly Principal[] = ["owner", "admin", "member", "viewer"]
-/** Users and API keys that configure the tenant, and the tokens that did so before roles existed. */
+/** Users and API keys that may configure the tenant, and the `admin` tokens that did so before roles existed. */
 export const CONFIGURERS: readonly Principal[] = [...ADMINS, "admin-scope", "key-owner", "key-admin"]
-/** Who can answer for an external agent: API keys that can make tokens for its users, and administrators. */
+/**
+ * Callers that may answer for an external agent: administrators, and API keys that can create tokens for the tenant's
+ * users.
+ */
 const LISTENERS: readonly Principal[] = [...ADMINS, "key-owner", "key-admin", "key-member"]
-/** Users and API keys that administer the tenant. */
+/** Users and API keys that may administer the tenant. */
 export const ADMINISTRATORS: readonly Principal[] = [...ADMINS, "key-owner", "key-admin"]
 
-/** The routes of conversations and of producers. Those of the administration are in administration-rules.ts. */
+/**
+ * The rules for the routes of conversations and external producers. administration-rules.ts contains the other rules.
+ */
 export const SESSION_RULES: readonly AccessRule[] = [
   { method: "GET", path: "/v1/sessions", allow: READERS },
   { method: "POST", path: "/v1/sessions", allow: MEMBERS },
@@ -111,7 +118,7 @@ export const SESSION_RULES: readonly AccessRule[] = [
   { method: "POST", path: "/external/sessions/:id/messages", allow: ["external"] },
 ]
 
-/** Returns the principal that makes a request, by its name in the table. */
+/** Returns the principal that makes a request with these claims. */
 export function getPrincipal(claims: Claims): Principal {
   if (claims.key !== undefined) return `key-${getRole(claims)}`
   const scope = getScope(claims)

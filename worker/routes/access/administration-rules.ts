@@ -1,14 +1,14 @@
-/** administration-rules.ts: the callers that may use each route outside of conversations. Loaded on demand. Pure. */
+/** administration-rules.ts: the callers that may use each route outside conversations. Loaded on demand. Pure. */
 
 import { type AccessRule, ADMINISTRATORS, CONFIGURERS, READERS, type Principal, SESSION_RULES } from "./access-table.ts"
 
 /** All API keys. */
 const KEYS: readonly Principal[] = ["key-owner", "key-admin", "key-member", "key-viewer"]
-/** Users who may move or end the tenant, and their API keys. */
+/** Users and API keys that may move or erase the tenant. */
 const OWNERS: readonly Principal[] = ["owner", "key-owner"]
-/** Users and API keys that manage users and API keys. */
+/** Users and API keys that may manage users and API keys. */
 const MANAGERS: readonly Principal[] = ["owner", "admin", "key-owner", "key-admin"]
-/** Everyone in the tenant who can see its settings. */
+/** Users, tokens and API keys that may read the tenant's settings. */
 const MEMBERS_OF_TENANT: readonly Principal[] = [...READERS, "admin-scope", "key-owner", "key-admin"]
 
 export const ADMINISTRATION_RULES: readonly AccessRule[] = [

@@ -31,20 +31,20 @@ import { createActor, readLimitAddress } from "./request-actor.ts"
 import type { AppEnv } from "../request-body.ts"
 
 /**
- * Prefix of the subprotocol that carries a socket's token: a browser's WebSocket cannot send headers, and URLs are
- * logged.
+ * Prefix of the WebSocket subprotocol that carries the token. A browser's WebSocket cannot send headers, and a token in
+ * the URL would be logged.
  */
 const TOKEN_PROTOCOL = "token."
 
 /**
  * Checks a request against the access table: refuses unknown routes, missing and invalid credentials, roles and scopes
- * that the route does not allow, and revoked tokens and keys (at the latest TOKEN_TRUST_MS after the revocation). Sets
+ * that the route does not allow, and revoked tokens and keys (at most TOKEN_TRUST_MS after the revocation). Sets
  * `claims`, except for the operator.
  */
 export const authorize: MiddlewareHandler<AppEnv> = async (context, next) => {
   const rule = await findAccessRule(context.req.method, context.req.path)
   if (rule === undefined) return faultToResponse({ reason: "route_unknown" })
-  // A route that needs no token of a tenant is closed to other sites.
+  // Other sites can't use a route that needs no tenant's token.
   const isClosed = context.get("widgetOrigin") !== undefined && typeof rule.allow === "string"
   if (isClosed) return faultToResponse({ reason: "origin_denied" })
   if (rule.allow === "open") return await next()
@@ -52,7 +52,10 @@ export const authorize: MiddlewareHandler<AppEnv> = async (context, next) => {
   return checked.ok ? await next() : faultToResponse(checked.fault)
 }
 
-/** Errors: `route_unknown` in a deployment without an operator; `token_missing`, `token_invalid`. */
+/**
+ * Checks the operator's secret. Errors: `route_unknown` in a deployment without an operator; `token_missing`,
+ * `token_invalid`.
+ */
 async function checkOperator(context: Context<AppEnv>): Promise<Result<null>> {
   const { OPERATOR_SECRET } = context.env
   if (OPERATOR_SECRET === undefined) return fail({ reason: "route_unknown" })
@@ -68,7 +71,7 @@ const OPERATOR = "-"
 
 /**
  * Key under which failed tokens of unknown issuers are counted. For a known issuer, its URL is appended, so that each
- * has its own count.
+ * issuer has its own count.
  */
 const FOREIGN = "issuer"
 
@@ -76,7 +79,8 @@ const FOREIGN = "issuer"
 const FAILED_SIGN_IN: ReadonlySet<FaultReason> = new Set<FaultReason>(["token_invalid", "key_invalid"])
 
 /**
- * Runs a check, limiting failures so that an attacker cannot guess credentials or keep calling an object (SPEC LI7).
+ * Runs a check and limits its failures, so that an attacker can neither guess credentials nor keep calling an object
+ * (SPEC LI7).
  */
 async function limitFailures<T>(
   context: Context<AppEnv>,
@@ -99,7 +103,7 @@ async function authorizeClaims(context: Context<AppEnv>, rule: AccessRule): Prom
   if (!isAllowed(rule, claims.value)) return fail({ reason: "scope_denied" })
   const sharedBy = readSharedBy(context, rule, claims.value)
   if (!sharedBy.ok) return sharedBy
-  // Checked before any object is called.
+  // The rate is checked before any object is called.
   const admitted = await checkRate(context.env, getRateClass(rule), claims.value)
   if (!admitted.ok) return admitted
   const widgetOrigin = context.get("widgetOrigin")
@@ -118,7 +122,7 @@ async function authorizeClaims(context: Context<AppEnv>, rule: AccessRule): Prom
   return succeed(null)
 }
 
-/** Limits a socket of a tenant that is leaving: it can read everything but cannot write. */
+/** Makes the socket of a tenant that is leaving read-only. */
 function limitSocket(context: Context<AppEnv>, claims: Claims): Claims {
   return isUpgrade(context) ? { ...claims, role: "viewer" } : claims
 }
@@ -150,8 +154,8 @@ async function authenticate(context: Context<AppEnv>, rule: AccessRule): Promise
 }
 
 /**
- * Verifies a provider's token. A valid token of an issuer that the isolate has cached is accepted even after failures
- * from the same IP address (SPEC LI7).
+ * Verifies a provider's token. A valid token whose issuer the isolate has cached is accepted even after failures from
+ * the same IP address (SPEC LI7).
  */
 async function authenticateForeign(context: Context<AppEnv>, token: string): Promise<Result<Claims>> {
   const { findKnownIssuer, verifyForeignToken } = await import("../../auth/issuer/foreign-token.ts")
@@ -160,11 +164,11 @@ async function authenticateForeign(context: Context<AppEnv>, token: string): Pro
   if (issuer === null) return await limitFailures(context, FOREIGN, verifyForeign)
   const verified = await verifyForeign()
   if (verified.ok || !FAILED_SIGN_IN.has(verified.fault.reason)) return verified
-  // Failures at one issuer must not block the tokens of another.
+  // Failures with one issuer's tokens must not block the tokens of another issuer.
   return await limitFailures(context, `${FOREIGN}:${issuer}`, async () => verified)
 }
 
-/** Verifies a key. No object is called for a string that cannot be a key, or for a route that no key may use. */
+/** Verifies an API key. Calls no object if the string cannot be a key, or if no key may use the route. */
 async function authenticateKey(context: Context<AppEnv>, rule: AccessRule, text: string): Promise<Result<Claims>> {
   const key = parseApiKey(text)
   if (key === null) return fail({ reason: "key_invalid" })
@@ -183,7 +187,10 @@ async function authenticateKey(context: Context<AppEnv>, rule: AccessRule, text:
   return succeed({ tenant, user: `key:${id}`, expires, token: null, issued: 0, role, key: id })
 }
 
-/** Whether a token is signed with a public-key algorithm, which this server's tokens never are. Verifies nothing. */
+/**
+ * Whether a token is signed with a public-key algorithm, which this server's tokens never are. Doesn't verify the
+ * token.
+ */
 function isForeignToken(token: string): boolean {
   if (token.length > MAX_FOREIGN_TOKEN_CHARS) return false
   try {
@@ -213,8 +220,9 @@ async function checkRevocation(context: Context<AppEnv>, claims: Claims): Promis
 }
 
 /**
- * Returns the reason to refuse a link that was signed for a user at a time (in seconds since 1970): the user is
- * suspended, or has been erased since then. Null if there is none. Takes effect within TOKEN_TRUST_MS.
+ * Returns why a link that was signed for a user at `signedAt` (in seconds since 1970) must be refused: the user is
+ * suspended, or has been erased since then. Null if the link is valid for the user. A suspension or an erasure takes
+ * effect within TOKEN_TRUST_MS.
  */
 export async function findReaderFault(env: Env, user: SessionOwner, signedAt: number): Promise<Fault | null> {
   const { suspended, erased, upTo } = await loadRevocations(env, user, TOKEN_TRUST_MS)

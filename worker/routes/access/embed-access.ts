@@ -1,8 +1,9 @@
 /**
- * embed-access.ts: access of the sites that show a tenant's widget: to the API, to media, and as parents of frames.
+ * embed-access.ts: gives the sites that show a tenant's widget access to the API and to media, and lets them frame the
+ * page.
  *
- * A site is known only together with a tenant. The token of a request names the tenant; a preflight has no token, so
- * any https origin passes it, and the request that follows is checked. Source: SPEC WG2 to WG4.
+ * Which sites are allowed depends on the tenant. The token of a request names the tenant. A preflight has no token, so
+ * it succeeds for any https origin; the request that follows is checked. Source: SPEC WG2 to WG4.
  */
 
 import type { Context, MiddlewareHandler } from "hono"
@@ -17,14 +18,14 @@ import { readCachedConfig } from "../../settings/config-cache.ts"
 import { canBeEmbedHost, isEmbedHost } from "../../settings/embed-hosts.ts"
 import type { AppEnv } from "../request-body.ts"
 
-/** Whether the server is on a developer's machine, where sites of the same machine may show the widget. */
+/** Whether the server runs on a developer's machine, where sites on the same machine may show the widget. */
 export function allowsLoopback({ ENVIRONMENT }: Pick<Env, "ENVIRONMENT">): boolean {
   return ENVIRONMENT === "local"
 }
 
 /**
- * Whether a request with this origin may go on to the check of its token: it has a token, and some tenant could allow
- * the origin. A preflight has none.
+ * Whether a request from this origin may be passed on, so that its token is checked: some tenant could allow the
+ * origin, and the request has a token or is a preflight, which never has one.
  */
 export function mayComeFromWidget({ req, env }: Context<AppEnv>, origin: string): boolean {
   if (!req.path.startsWith("/v1/") || !canBeEmbedHost(origin, allowsLoopback(env))) return false
@@ -34,7 +35,7 @@ export function mayComeFromWidget({ req, env }: Context<AppEnv>, origin: string)
 
 /**
  * Returns the sites that may show a tenant's widget; none for a tenant that is not served here, or if its object fails.
- * Takes effect within CONFIG_TRUST_MS.
+ * A change takes effect within CONFIG_TRUST_MS.
  */
 export async function loadEmbedHosts(env: Env, tenant: string): Promise<readonly string[]> {
   if (!checkRegion(env, tenant).ok) return []
@@ -56,7 +57,7 @@ export async function mayEmbed(env: Env, tenant: string, origin: string): Promis
 
 /**
  * Returns the parents that may frame `/embed?tenant=<id>&origin=<origin>`: only that origin, if the tenant allows it.
- * The response names no other site of the tenant. `pageTenant` applies if the request names no tenant.
+ * The response doesn't reveal the tenant's other sites. `pageTenant` applies if the request names no tenant.
  */
 export async function listEmbedParents(env: Env, url: URL, pageTenant: string | null): Promise<readonly string[]> {
   const tenant = url.searchParams.get("tenant") ?? pageTenant
@@ -66,19 +67,20 @@ export async function listEmbedParents(env: Env, url: URL, pageTenant: string | 
 }
 
 /**
- * Lets sites that may show the widget of a signed link's tenant load its media. Our own pages need none of this, so the
- * settings are read only for other sites. The route has verified the link, unless the response is a refusal.
+ * Lets the sites that may show a tenant's widget load media through the tenant's signed links. Our own pages need no
+ * permission, so the settings are read only for other sites. The route has verified the link, unless the response is a
+ * refusal.
  */
 export const admitWidgetMedia: MiddlewareHandler<AppEnv> = async (context, next) => {
   await next()
   const { req, env } = context
   if ((req.header("sec-fetch-site") ?? "same-origin") === "same-origin") return
-  // Nobody can make the server read a tenant's settings with a link that it hasn't signed.
+  // A link that the server hasn't signed must not make it read a tenant's settings.
   const isSigned = context.res.ok || (await readRefusalCode(context.res)) !== "link_invalid"
   const tenant = isSigned ? readLinkTenant(req.query("token") ?? "") : null
   const hosts = tenant === null ? [] : await loadEmbedHosts(env, tenant)
   if (hosts.length === 0) return
-  // The signed link is what gives access. An image or a video is loaded without an Origin header.
+  // The signed link grants access. Browsers load images and videos without an Origin header.
   context.header("cross-origin-resource-policy", "cross-origin")
   context.header("vary", "Origin", { append: true })
   const origin = req.header("origin")

@@ -1,8 +1,8 @@
-/** find-access-rule.ts: the access rule of a request. */
+/** find-access-rule.ts: finds the access rule for a request. */
 
 import { type AccessRule, SESSION_RULES } from "./access-table.ts"
 
-/** Returns the rule of a request; undefined if there is no such route. A HEAD request counts as GET. */
+/** Returns the rule for a request; undefined if there is no such route. A HEAD request counts as GET. */
 export async function findAccessRule(method: string, path: string): Promise<AccessRule | undefined> {
   const ruleMethod = method === "HEAD" ? "GET" : method
   const segments = path.split("/")
@@ -10,7 +10,7 @@ export async function findAccessRule(method: string, path: string): Promise<Acce
     rule.method === ruleMethod && matchesPath(rule.path.split("/"), segments)
   const found = SESSION_RULES.find(matches)
   if (found !== undefined || segments[1] !== "v1") return found
-  // Loaded with the routes of the administration, so that it is not part of the Worker's entry.
+  // The table is loaded with the administration routes, so that it is not part of the Worker's entry.
   const { ADMINISTRATION_RULES } = await import("./administration-rules.ts")
   return ADMINISTRATION_RULES.find(matches)
 }

@@ -1,4 +1,4 @@
-/** location-hint.ts: chooses where the platform creates the objects of a request, from the location of its client. */
+/** location-hint.ts: chooses where the platform creates the objects for a request, based on the client's location. */
 
 /** The part of `request.cf` that is used here. It is absent in local use. */
 interface RequestPlace {

@@ -1,4 +1,4 @@
-/** open-link.ts: verifies the signed links of files, documents and remote media, which need no token. */
+/** open-link.ts: verifies signed links to files, documents and remote media, which are loaded without a token. */
 
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { SIGNED_URL_SECONDS } from "../../../shared/asset-limits.ts"
@@ -13,9 +13,9 @@ import { openKnownShare } from "./open-share.ts"
 import { findSessionKey } from "./require-session.ts"
 
 /**
- * Verifies a link. A link that was signed for a viewer is valid only while the session is shared with them, so it costs
- * a request to the session's object. A link is refused if its user is suspended or has been erased since, or if its
- * tenant was erased. The states of both are cached.
+ * Verifies a link. A link that was signed for a viewer is valid only while the session is shared with that viewer, so
+ * checking it costs a request to the session's object. A link is refused if its user is suspended or has been erased
+ * since it was signed, or if its tenant has been erased. The states of the user and the tenant are cached.
  *
  * Errors: `link_expired`, `link_invalid`, `rate_limited`, `user_suspended`, `tenant_erased`, `region_unavailable`.
  */
@@ -45,8 +45,8 @@ export async function openLink(env: Env, audience: LinkAudience, token: string):
 }
 
 /**
- * Checks a link of a shared copy, which is valid while the copy exists, for the files in it. Returns the key of the
- * session.
+ * Checks a link to a file of a shared copy, which is valid while the copy exists. Returns the link with the key of the
+ * copied session.
  */
 async function openShareLink(env: Env, link: LinkClaims): Promise<Result<LinkClaims>> {
   const opened = await openKnownShare(env, link.tenant, link.session)

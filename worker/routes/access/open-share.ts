@@ -26,9 +26,9 @@ export function formatShareReference(tenant: string, id: string): string {
 
 /**
  * Finds a copy that can be read. The fault does not reveal whether the copy was deleted, has expired or never existed,
- * or whether its user was suspended or erased. `address` is the reader's, in the form by which limits count.
+ * or whether its user was suspended or erased. `address` is the reader's IP address as `groupAddress` returns it.
  *
- * Errors: `share_unknown`, `rate_limited`. Cost: a read of the bucket; the states of the tenant and the user are
+ * Errors: `share_unknown`, `rate_limited`. Cost: one read from the bucket; the states of the tenant and the user are
  * cached.
  */
 export async function openShare(env: Env, reference: string, address: string | null): Promise<Result<OpenedShare>> {

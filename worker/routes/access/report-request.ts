@@ -10,7 +10,10 @@ import { writeRequestPoint } from "../../telemetry/data-points.ts"
 import type { AppEnv } from "../request-body.ts"
 import { findAccessRule } from "./find-access-rule.ts"
 
-/** Methods that are reported by name. A client can send any word. */
+/**
+ * Methods that are reported by name. All others are reported as `OTHER`, because a client can send any word as its
+ * method.
+ */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
 /** Routes that the access table does not list, in the order in which they are compared. */

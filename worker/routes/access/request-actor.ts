@@ -23,12 +23,14 @@ export function readAdministrator(context: Context<AppEnv>): Administrator {
   return { actor: readActor(context), role: getRole(context.get("claims")) }
 }
 
-/** For routes outside the access table, such as the sign-in. */
+/**
+ * Creates an actor with the request's address. Used directly by routes outside the access table, such as the sign-in.
+ */
 export function createActor(context: Context<AppEnv>, kind: Actor["kind"], id = ""): Actor {
   return { kind, id, address: truncateAddress(context.req.header(ADDRESS_HEADER) ?? "") }
 }
 
-/** Returns the client's address in the form by which limits count; null if the platform provides none. */
+/** Returns the client's address in the form that limits use as a key; null if the platform provides none. */
 export function readLimitAddress(context: Context<AppEnv>): string | null {
   return groupAddress(context.req.header(ADDRESS_HEADER) ?? "")
 }

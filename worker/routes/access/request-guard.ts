@@ -10,7 +10,7 @@ import { faultToResponse } from "../../platform/fault-response.ts"
 import type { AppEnv } from "../request-body.ts"
 import { mayComeFromWidget } from "./embed-access.ts"
 
-/** How long a browser may cache a preflight response, in seconds. Most browsers allow no more. */
+/** How long a browser may cache a preflight response, in seconds. Some browsers cap the time at this value. */
 const PREFLIGHT_SECONDS = "600"
 
 /** Headers that a page of another origin may read, in addition to those that browsers always expose. */
@@ -31,9 +31,9 @@ export const requireSafeDeployment: MiddlewareHandler<AppEnv> = async (context, 
 }
 
 /**
- * Admits the request's own origin and those of ALLOWED_ORIGINS. A request of another site needs a token, and
- * `authorize` checks whether its tenant allows the site (SPEC WG2). The site can read refusals, which contain nothing
- * but their code. A request without an Origin header is not a call from another site.
+ * Admits the request's own origin and those of ALLOWED_ORIGINS. A request from another site needs a token, and
+ * `authorize` checks whether the token's tenant allows the site (SPEC WG2). The site can read a refusal, which contains
+ * only an error code. A request without an Origin header is not a call from another site.
  */
 export const checkOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   const origin = context.req.header("origin")
@@ -84,7 +84,8 @@ export const setSecureHeaders: MiddlewareHandler<AppEnv> = async (context, next)
 }
 
 /**
- * Runs before all routes: keeps documents and everything else on separate origins, if a canvas origin is configured.
+ * Runs before all routes. If a canvas origin is configured, canvas documents are served only from that origin, and
+ * everything else only from other origins.
  */
 export const isolateCanvasOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   const canvasOrigin = getCanvasOrigin(context.env)

@@ -1,5 +1,5 @@
 /**
- * require-session.ts: finds and creates users' sessions. Contains the middleware that puts a stub of the path's session
+ * require-session.ts: finds and creates users' sessions. Its middleware puts a stub of the session that the path names
  * into the context.
  */
 
@@ -15,15 +15,18 @@ import { directoryStub, sessionStub, userKey } from "../../platform/rpc/object-s
 import { createPrivateKey } from "../../platform/session-key.ts"
 import type { AppEnv } from "../request-body.ts"
 
-/** How many session keys an isolate caches, and for how long, in milliseconds. A key changes only after an erasure. */
+/**
+ * Maximum number of session keys that an isolate caches, and how long it caches them, in milliseconds. A key changes
+ * only after an erasure.
+ */
 const MAX_CACHED_KEYS = 5_000
 const KEY_FRESH_MS = 10_000
 
 const keyCache = new FreshCache<string>(KEY_FRESH_MS, MAX_CACHED_KEYS)
 
 /**
- * Returns the key of a user's session; the public id if the user has no session with that id. Cost: a request to its
- * object, then cached.
+ * Returns the key of a user's session; the public id if the user has no session with that id. Cost: a request to the
+ * session's object; the key is then cached.
  */
 export async function findSessionKey(
   env: Env,
@@ -55,8 +58,8 @@ export interface NewOwnSession {
 }
 
 /**
- * Creates and lists a user's session, and returns its key. Repeating the call has no effect. If another user has taken
- * the id, the session gets a private key, and the user sees no difference (SPEC AU17).
+ * Creates a user's session, adds it to the user's list, and returns its key. Repeating the call has no effect. If
+ * another user has taken the id, the session gets a private key, and the user sees no difference (SPEC AU17).
  *
  * Errors: `agent_unknown`, `sessions_full`, `budget_exhausted`, `token_revoked`; `session_unknown` if other users have
  * taken both keys.
@@ -71,8 +74,8 @@ export async function createOwnSession(
   const directory = directoryStub(env, claims, locationHint)
   const own = await findSessionKey(env, { tenant, user }, id, locationHint)
   for (const key of [own, createPrivateKey(id, user)]) {
-    // Listed first, so that an erasure of the user finds the session if this process ends before it is created (SPEC
-    // LV9).
+    // The session is listed first, so that an erasure of the user finds it even if this process ends before the session
+    // is created (SPEC LV9).
     const holder = { role: getRole(claims), issued: claims.issued }
     const added = await directory.addSession(key, title, created, holder, isTemporary)
     if (!added.ok) return added
@@ -83,7 +86,7 @@ export async function createOwnSession(
       return { ok: true, value: key }
     }
     await directory.removeSession(key)
-    // A concurrent request may have created it.
+    // A concurrent request may have created the session.
     if ((await session.checkOwner({ tenant, user })).ok)
       await directory.addSession(key, title, created, holder, isTemporary)
     if (createdSession.fault.reason !== "session_unknown") return createdSession
@@ -92,10 +95,11 @@ export async function createOwnSession(
 }
 
 /**
- * Sets `session` and `sessionKey` from `:id`, in the token's tenant: the user's own session, or that of the user who
- * shares it (`?owner=`). Errors: `session_unknown` if it is not a valid id.
+ * Sets `session` and `sessionKey` from `:id`, in the token's tenant: the user's own session, or a session that its
+ * owner shares with the user (`?owner=`). Errors: `session_unknown` if `:id` is not a valid id.
  *
- * The session's object checks whether it exists and the user may use it, in the call that the route makes anyway.
+ * The session's object checks whether the session exists and whether the user may use it, in the call that the route
+ * makes anyway.
  */
 export const requireSession: MiddlewareHandler<AppEnv> = async (context, next) => {
   const id = context.req.param("id")

@@ -8,7 +8,8 @@ import { directoryStub } from "../../platform/rpc/object-stubs.ts"
 import type { AppEnv } from "../request-body.ts"
 
 /**
- * For imports and external producers, whose bytes are counted afterwards. Uploads are counted beforehand.
+ * Used for imports and external producers, whose bytes are counted after they are stored. The bytes of uploads are
+ * counted beforehand.
  *
  * Errors: `storage_full`, `budget_exhausted`.
  */
@@ -19,7 +20,7 @@ export const requireStorage: MiddlewareHandler<AppEnv> = async (context, next) =
   return checked.ok ? await next() : faultToResponse(checked.fault)
 }
 
-/** Checks the remaining storage. If the directory cannot be reached, nothing is refused. */
+/** Checks the remaining storage. If the directory cannot be reached, the body is accepted. */
 async function checkBytes(context: Context<AppEnv>, more: number): Promise<Result<null>> {
   try {
     return await directoryStub(context.env, context.get("claims")).checkBytes(more)

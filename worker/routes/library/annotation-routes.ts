@@ -1,6 +1,6 @@
 /**
- * annotation-routes.ts: the routes of feedback on answers, of an answer's usage, of the tools that a session always
- * allows, and the questions that calls ask the user. Mounted below the routes of sessions.
+ * annotation-routes.ts: the routes for feedback on answers, for an answer's usage, for the tools that a session always
+ * allows, and for the questions that tool calls ask the user. Mounted below the routes of sessions.
  */
 
 import type { Context } from "hono"
@@ -23,7 +23,7 @@ import { createHono } from "../hono-app.ts"
 const inputId = v.pipe(v.string(), v.maxLength(MAX_ID_CHARS))
 const inputValue = v.union([v.string(), v.number(), v.boolean(), v.pipe(v.array(v.string()), v.maxLength(64))])
 
-/** The session compares the values with the fields of the question. */
+/** The session checks the values against the fields of the question. */
 const inputAnswerSchema = v.variant("action", [
   v.strictObject({ input: inputId, action: v.literal("accept"), content: v.record(v.string(), inputValue) }),
   v.strictObject({ input: inputId, action: v.literal("decline") }),
@@ -56,7 +56,7 @@ async function setFeedback(context: Context<AppEnv>, feedback: FeedbackInput | n
   if (!v.is(idSchema, message)) return faultToResponse({ reason: "message_unknown" })
   const set = await context.get("session").setFeedback(claims, message, feedback)
   if (!set.ok) return faultToResponse(set.fault)
-  // The feedback is stored in the session. A count that can't be delivered is lost (SPEC WR13).
+  // The feedback is stored in the session. A count that can't be delivered to the tenant is lost (SPEC WR13).
   const counting = tenantStub(context.env, claims.tenant)
     .countFeedback(set.value)
     .catch((error: unknown) => log("feedback_not_counted", { tenant: claims.tenant, error: describeError(error) }))

@@ -1,9 +1,9 @@
 /**
- * app-routes.ts: `POST /:id/apps/:asset/calls`: an MCP App of a session calls a tool of its own server. Source: SPEC
- * MA7.
+ * app-routes.ts: `POST /:id/apps/:asset/calls`: an MCP App of a session calls a tool of the app's own server. Source:
+ * SPEC MA7.
  *
- * The page sends the request for the app. A tool that asks first needs `allowed`, which the page sends when the user
- * has allowed this call.
+ * The page sends the request on the app's behalf. A tool that needs approval requires `allowed`, which the page sends
+ * when the user has allowed this call.
  */
 
 import * as v from "valibot"
@@ -49,7 +49,7 @@ appRoutes.post("/:id/apps/:asset/calls", requireSession, requireOwnSession, asyn
   return new Response(result.value.json, { headers: { "content-type": "application/json" } })
 })
 
-/** Finds the server of an app, whose name is the app's label. Errors: `asset_unknown`. */
+/** Returns the name of the app's MCP server, which is the app's label. Errors: `asset_unknown`. */
 function findAppServer(asset: Asset | null | undefined): Result<string> {
   return asset == null || !isApp(asset) ? fail({ reason: "asset_unknown" }) : succeed(asset.label)
 }

@@ -1,4 +1,4 @@
-/** branch-route.ts: creates a session with a copy of another one up to a message. Source: SPEC WR40. */
+/** branch-route.ts: creates a session that contains a copy of another session up to a message. Source: SPEC WR40. */
 
 import type { Context } from "hono"
 import { nanoid } from "nanoid"
@@ -21,7 +21,7 @@ const branchSchema = v.object({
   ),
 })
 
-/** The whole copy arrives as one file. */
+/** The whole copy is imported as one file. */
 const WHOLE_COPY = { part: 1, of: 1 }
 
 export async function branchSession(context: Context<AppEnv>): Promise<Response> {
@@ -42,7 +42,8 @@ export async function branchSession(context: Context<AppEnv>): Promise<Response>
   }
   const imported = await sessionStub(env, claims.tenant, created.value, locationHint).import(claims, lines, WHOLE_COPY)
   if (imported.ok) return context.json({ id, title }, 201)
-  // An empty session would be useless. A session that already has messages is another conversation with that id.
+  // The new session would stay empty, so it is erased. A session that already has messages is another conversation with
+  // this id, and is kept.
   if (imported.fault.reason !== "session_begun") {
     await sessionStub(env, claims.tenant, created.value).erase(claims)
     await directoryStub(env, claims).removeSession(created.value)

@@ -1,4 +1,4 @@
-/** connection-routes.ts: the connections of a user to the MCP servers of the tenant. Source: SPEC MP11. */
+/** connection-routes.ts: a user's connections to the tenant's MCP servers. Source: SPEC MP11. */
 
 import type { McpConnectionList, McpConnectionStart } from "../../../shared/protocol/http-body.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
@@ -18,7 +18,8 @@ connectionRoutes.post("/:server", async (context) => {
   const { startConnection } = await import("../../signin/mcp-connection.ts")
   const { req } = context
   const { origin } = new URL(req.url)
-  // The browser would not store the cookie for a page of another site, so the user would give consent in vain.
+  // In a page of another site, the browser would not store the cookie, so the connection could not be completed after
+  // the user's consent.
   if ((req.header("origin") ?? origin) !== origin) return faultToResponse({ reason: "origin_denied" })
   const request = { server: req.param("server"), origin, cookie: req.header("cookie") ?? null }
   const started = await startConnection(context.env, context.get("claims"), request)

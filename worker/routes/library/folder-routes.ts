@@ -11,7 +11,7 @@ import { directoryStub } from "../../platform/rpc/object-stubs.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
 import { createHono } from "../hono-app.ts"
 
-/** Longest name of a folder, in UTF-16 code units: one line of the sidebar. */
+/** Maximum length of a folder's name, in UTF-16 code units: about one line of the sidebar. */
 const MAX_FOLDER_CHARS = 60
 
 const nameSchema = v.pipe(

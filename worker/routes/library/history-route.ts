@@ -15,7 +15,7 @@ const limitSchema = v.optional(
   String(DEFAULT_PAGE_MESSAGES),
 )
 
-/** Either `around`, the id of a message, or `after`, the `next` of another page. */
+/** Takes either `around`, the id of a message, or `after`, the `next` value of another page. */
 const windowSchema = v.union([
   v.object({ around: idSchema, after: v.optional(v.never()), limit: limitSchema }),
   v.object({ after: decimalSchema, around: v.optional(v.never()), limit: limitSchema }),

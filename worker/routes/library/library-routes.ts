@@ -1,6 +1,6 @@
 /**
- * library-routes.ts: the routes that list, search, organise, share and delete sessions and add files to them, and those
- * of external producers. Loaded on their first request.
+ * library-routes.ts: the routes that list, search, organise, share and delete sessions and add files to them, and the
+ * routes for external producers. Loaded on the first request to one of them.
  */
 
 import { faultToResponse } from "../../platform/fault-response.ts"

@@ -1,6 +1,6 @@
 /**
- * listener-routes.ts: a program waits for the questions of an external agent, and gets a token to answer each. SPEC
- * EA4.
+ * listener-routes.ts: lets a program wait for the questions of an external agent, and gives it a token to answer each
+ * question. Source: SPEC EA4.
  */
 
 import * as v from "valibot"
@@ -15,7 +15,7 @@ import type { Env } from "../../env.ts"
 import { type AppEnv, readQuery } from "../request-body.ts"
 import { createHono } from "../hono-app.ts"
 
-/** Questions that turn out to be answered or stopped are skipped, up to this number in one request. */
+/** Maximum number of questions that one request skips because they have already been answered or stopped. */
 const MAX_SKIPPED = 20
 
 /** `wait` is in seconds. */
@@ -47,7 +47,7 @@ listenerRoutes.get("/:name/question", async (context) => {
   return context.json({ question: null })
 })
 
-/** Returns what the program needs to answer; null if the question is no longer open. */
+/** Returns what the program needs to answer the question; null if the question is no longer open. */
 async function claimQuestion(env: Env, tenant: string, { id, agent, user, session }: OpenQuestion) {
   const claimed = await sessionStub(env, tenant, session).claimQuestion({ tenant, user }, id)
   if (!claimed.ok) return null

@@ -39,7 +39,7 @@ const bulkSchema = v.object({
   action: v.picklist(["archive", "unarchive", "pin", "unpin", "read", "unread", "move", "delete", "restore"]),
   /** For `move`: the id of a folder, or null for none. */
   folder: v.optional(v.nullable(idSchema)),
-  /** For `delete`: the sessions can be restored for a short time. */
+  /** For `delete`: whether the sessions can be restored for a short time. */
   undo: v.optional(v.boolean(), false),
 })
 
@@ -60,7 +60,8 @@ organizingRoutes.patch("/:id", requireSession, async (context) => {
   const { title, ...change } = body.value
   const id = context.req.param("id")
   const hasChange = Object.values(change).some((value) => value !== undefined)
-  // Checked first, so that a refused request changes nothing.
+  // The directory's change comes first, because it can be refused. A refused request then doesn't change the title
+  // either.
   const changed = hasChange ? await changeOne(context, id, { do: "change", change }) : succeed(null)
   if (!changed.ok) return faultToResponse(changed.fault)
   const renamed =
@@ -114,7 +115,7 @@ function toBulkAction(
   return { do: "change", change: action === "move" ? { folder } : CHANGES[action] }
 }
 
-/** Changes a session. Errors: `session_unknown`, `folder_unknown`; `internal` if it can't be reached. */
+/** Changes a session. Errors: `session_unknown`, `folder_unknown`; `internal` if the session can't be reached. */
 async function changeOne(context: Context<AppEnv>, id: string, action: BulkAction): Promise<Result<null>> {
   if (!v.is(idSchema, id)) return fail({ reason: "session_unknown" })
   const [result] = await directoryStub(context.env, context.get("claims")).changeSessions([id], action)

@@ -12,7 +12,7 @@ import { keyToPublicId } from "../../platform/session-key.ts"
 import { MAX_QUERY_CHARS } from "../../search/search-query.ts"
 import { type AppEnv, readQuery } from "../request-body.ts"
 
-/** Titles without indexed messages have negative positions. */
+/** Entries whose text was removed from the index have negative positions. */
 const positionSchema = v.optional(v.pipe(v.string(), v.regex(/^-?\d{1,16}$/), v.transform(Number), v.safeInteger()))
 const commonFields = {
   q: v.pipe(v.string(), v.nonEmpty(), v.maxLength(MAX_QUERY_CHARS)),

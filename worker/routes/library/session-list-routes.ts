@@ -14,7 +14,7 @@ import { type AppEnv, readQuery } from "../request-body.ts"
 import { cutPage } from "../cut-page.ts"
 import { createHono } from "../hono-app.ts"
 
-/** The beginning of a position among the pinned sessions. */
+/** Prefix of a position among the pinned sessions. */
 const PINNED = "p."
 
 /** `after` is a position in the session list, as `sessionCursorToText` writes it. */

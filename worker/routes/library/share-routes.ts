@@ -15,13 +15,13 @@ import { requireSession } from "../access/require-session.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
 import { createHono } from "../hono-app.ts"
 
-/** Length of an id: 132 random bits. */
+/** Length of a copy's id, in characters: 132 random bits. */
 const SHARE_ID_CHARS = 22
 
 const createSchema = v.object({
-  /** The id of the last message. Absent: the newest finished one. */
+  /** The id of the last message; by default, the newest completed message. */
   upto: v.optional(idSchema),
-  /** When the copy is deleted, in milliseconds since 1970. Absent: never. */
+  /** When the copy is deleted, in milliseconds since 1970; by default, never. */
   expires: v.optional(
     v.pipe(
       v.number(),
@@ -71,12 +71,12 @@ shareRoutes.delete("/v1/sessions/:id/shares/:share", requireSession, async (cont
   const id = context.req.param("share")
   const deleted = await context.get("session").deleteShare(claims, id)
   if (!deleted.ok) return faultToResponse(deleted.fault)
-  // Done last, so that a copy that could not be deleted stays in the list.
+  // The entry is removed last, so that a copy that could not be deleted stays in the list.
   await directoryStub(context.env, claims).changeShares({ remove: id })
   return context.body(null, 204)
 })
 
-/** Reads the user's name, or else the user's id. */
+/** Returns the user's name, or the user's id if the user has no name. */
 async function readAuthor({ env, get }: Context<AppEnv>): Promise<string> {
   const { tenant, user } = get("claims")
   const found = await tenantStub(env, tenant).findUser(user)
@@ -87,7 +87,7 @@ function addUrl(context: Context<AppEnv>, share: SessionShare): SessionShare & {
   return { ...share, url: formatUrl(context, share.id) }
 }
 
-/** Formats the URL of the page, on the origin of the request. */
+/** Formats the URL of a copy's page, on the origin of the request. */
 function formatUrl({ req, get }: Context<AppEnv>, id: string): string {
   return new URL(`/share/${formatShareReference(get("claims").tenant, id)}`, req.url).href
 }

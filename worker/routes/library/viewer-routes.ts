@@ -89,7 +89,7 @@ viewerRoutes.delete("/:id/viewers/:user", requireSession, async (context) => {
   if (viewer === null) return faultToResponse({ reason: "field_invalid", field: "user" })
   const removed = await context.get("session").removeViewer(claims, viewer)
   if (!removed.ok) return faultToResponse(removed.fault)
-  // Done last, and even if the user was not a viewer, because a retry after a failure must remove the entry.
+  // The entry is removed last, and even if the user was not a viewer, so that a retry after a failure still removes it.
   const directory = directoryStub(context.env, { tenant: claims.tenant, user: viewer })
   await directory.removeShared(claims.user, context.req.param("id"))
   return context.body(null, 204)

@@ -1,6 +1,6 @@
 /**
- * app-frame.ts: the response with a stored MCP App, whose policy allows what its server declares and the tenant lists
- * (SPEC MA4). Loaded on first use.
+ * app-frame.ts: creates the response with a stored MCP App. Its policy allows only origins that the app declares and
+ * the tenant also lists (SPEC MA4). Loaded on first use.
  */
 
 import type { Env } from "../../env.ts"
@@ -27,7 +27,7 @@ export async function createAppResponse(
   return new Response(wrapApp(app.html), { headers: createDocumentHeaders(ancestors, sources) })
 }
 
-/** Loads the allowed origins; none if the tenant's object fails. */
+/** Loads the origins that the tenant lists for a server; none if the tenant's object fails. */
 async function loadAppHosts(env: Env, tenant: string, server: string): Promise<readonly string[]> {
   try {
     return await tenantStub(env, tenant).listMcpAppHosts(server)

@@ -1,8 +1,8 @@
 /**
  * asset-routes.ts: uploads: `POST /:id/assets?name=<file name>` with the bytes as its body.
  *
- * Mounted below the routes of sessions. The body is checked by Content-Length and by its first bytes, then streamed to
- * the bucket.
+ * Mounted below the routes of sessions. The body's Content-Length and its first bytes are checked before it is streamed
+ * to the bucket.
  */
 
 import type { Context } from "hono"
@@ -70,8 +70,8 @@ async function receiveUpload(context: Context<AppEnv>, session: string, size: nu
 }
 
 /**
- * Keeps reading for a while, because a client that is still sending would see a broken connection instead of the
- * response. The body of a successful upload has already been read to its end.
+ * Keeps reading a refused upload for a while. Otherwise, a client that is still sending would see a broken connection
+ * instead of the response. The body of a successful upload has already been read to its end.
  */
 async function drainRefused(body: BodyReader, maxMs: number): Promise<void> {
   const timer = setTimeout(() => void body.cancel().catch(() => {}), maxMs)
@@ -111,7 +111,7 @@ function createUploadTarget(env: Env, claims: Claims, session: string): UploadTa
   const getStub = () => sessionStub(env, claims.tenant, session)
   return {
     reserve: async (size) => await getStub().reserveAsset(claims, size),
-    // Repeatable, so a failed call is tried once more. After that, the session's alarm cleans up.
+    // The call is repeatable, so it is retried once if it fails. If the retry fails too, the session's alarm cleans up.
     commit: async (asset, hash) => {
       const commitOnce = async () => await getStub().commitAsset(claims, asset, hash)
       return await commitOnce().catch(commitOnce)

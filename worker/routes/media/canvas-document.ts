@@ -9,7 +9,7 @@
 /**
  * Start tags that create a realm or open a connection that no policy covers. In XML the name may have a prefix, and an
  * entity may contain a whole tag. A tag name that is cut off at the end of the text may continue in the next write, so
- * every such tag is blocked.
+ * every tag that is cut off like this is blocked.
  */
 const BLOCKED_TAGS =
   "<(?=!ENTITY|(?:[^\\s<>/]*:)?(?:iframe|frame|frameset|fencedframe|portal|object|embed|link)[\\s/>]|[a-z]*$)"

@@ -40,14 +40,17 @@ export const canvasRoutes = createHono<AppEnv>().get(`${CANVAS_PATH}:id/index.ht
 canvasRoutes.notFound(() => faultToResponse({ reason: "route_unknown" }))
 canvasRoutes.onError(errorToResponse)
 
-/** Old browsers do not send the header. They are restricted only by the document's own policy. */
+/**
+ * Whether the document is requested for a frame. Old browsers don't send the header, so their requests are accepted;
+ * there, only the document's own policy restricts the document.
+ */
 function isFrameRequest(destination = "iframe"): boolean {
   return destination === "iframe"
 }
 
 interface StoredDocument {
   readonly text: string
-  /** Whether it is the document of an MCP App. */
+  /** Whether the document is an MCP App. */
   readonly isApp: boolean
 }
 
@@ -76,7 +79,7 @@ async function loadDocument(env: Env, id: string, token: string): Promise<Result
  */
 async function refuseDocument({ env, req }: Context<AppEnv>, fault: Fault): Promise<Response> {
   if (req.header("sec-fetch-dest") !== "iframe") return faultToResponse(fault)
-  // A link whose signature is wrong names no tenant.
+  // The tenant that a link with an invalid signature names can't be trusted.
   const tenant = fault.reason === "link_invalid" ? null : readLinkTenant(req.query("token") ?? "")
   return new Response(UNAVAILABLE_DOCUMENT, {
     status: faultToWire(fault).status,

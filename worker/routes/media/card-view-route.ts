@@ -14,7 +14,7 @@ import { tenantIdSchema } from "../../platform/tenant-id.ts"
 import { readLimitAddress } from "../access/request-actor.ts"
 import type { AppEnv } from "../request-body.ts"
 
-/** It never changes. Sites that show the widget load it too, without credentials. */
+/** A version of a template never changes. Sites that show the widget load it too, without credentials. */
 const VIEW_HEADERS = {
   "content-type": "application/json",
   "cache-control": "public, max-age=31536000, immutable",

@@ -19,14 +19,17 @@ const BROWSER_FEATURES =
   "accelerometer camera display-capture geolocation gyroscope hid idle-detection local-fonts magnetometer " +
   "microphone midi payment publickey-credentials-create publickey-credentials-get serial usb xr-spatial-tracking"
 
-/** Screenshots and dictation, which the user starts. Framed documents get none of it. */
+/**
+ * Features that the page may use, for screenshots and dictation, which the user starts. Framed documents may use
+ * neither.
+ */
 const PAGE_FEATURES = new Set(["display-capture", "microphone"])
 
 const PAGE_PERMISSIONS = BROWSER_FEATURES.split(" ")
   .map((feature) => (PAGE_FEATURES.has(feature) ? `${feature}=(self)` : `${feature}=()`))
   .join(", ")
 
-/** Canvas documents get even fewer, because the user cannot know who wrote them. */
+/** Canvas documents may use even fewer features, because the user cannot know who wrote the documents. */
 const DOCUMENT_PERMISSIONS = denyFeatures(
   `${BROWSER_FEATURES} autoplay clipboard-read clipboard-write encrypted-media fullscreen gamepad picture-in-picture screen-wake-lock window-management`,
 )
@@ -38,7 +41,7 @@ function denyFeatures(features: string): string {
     .join(", ")
 }
 
-/** For the page and for canvas documents: no content sniffing, no referrer, no early DNS lookups. */
+/** Headers of both the page and canvas documents: no content sniffing, no referrer, no early DNS lookups. */
 const BASE_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
@@ -47,7 +50,7 @@ const BASE_HEADERS: Readonly<Record<string, string>> = {
 
 /** What differs between the pages of a deployment. */
 export interface PageUse {
-  /** Pages of these origins can frame the page; by default, only its own. */
+  /** Origins whose pages can frame this page; by default, only its own origin. */
   readonly parents?: readonly string[] | undefined
   /** Whether the page may register the service worker. */
   readonly hasWorker?: boolean
@@ -75,7 +78,7 @@ export function createPageHeaders(
 }
 
 /**
- * Creates the page's content security policy. Its origins were checked for characters that end a directive
+ * Creates the page's content security policy. The origins in it have been checked for characters that end a directive
  * (tenant-settings.ts, env.ts). `frame-src` also restricts where a framed document can navigate itself.
  */
 function createPagePolicy(
@@ -90,7 +93,7 @@ function createPagePolicy(
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    // Only this script, and no worker from a blob.
+    // Allows only this script, and no worker from a blob.
     isRegistering ? `worker-src ${own}/service-worker.js` : "worker-src 'none'",
     "font-src 'self'",
     "manifest-src 'self'",
@@ -103,7 +106,8 @@ function createPagePolicy(
     "form-action 'none'",
     ["frame-ancestors", ...parents].join(" "),
     "require-trusted-types-for 'script'",
-    // Registering a worker needs a policy. This one can be created once, and returns only the path of that script.
+    // Registering a worker requires a Trusted Types policy. This policy can be created once, and returns only the path
+    // of that script.
     isRegistering ? "trusted-types cuecard-service-worker" : "trusted-types 'none'",
   ].join("; ")
 }
@@ -117,8 +121,8 @@ export interface DocumentSources {
 const NO_SOURCES: DocumentSources = { connect: [], resource: [] }
 
 /**
- * Creates the headers of a canvas document: it can run its own inline scripts, and has no network access except to the
- * sources. Only pages of `ancestors` can frame it.
+ * Creates the headers of a canvas document: the document can run its own inline scripts, and has no network access
+ * except to `sources`. Only pages of `ancestors` can frame it.
  *
  * The sandbox gives it an opaque origin, so it has no cookies, no storage and no access to our routes. In browsers that
  * support it, `connection-allowlist` also blocks what a policy does not cover (WebRTC, early connections).
@@ -155,7 +159,7 @@ export function createDocumentHeaders(
 
 /**
  * Formats the origins as URL patterns. A socket counts as a request to the URL of its handshake. The list also blocks
- * WebRTC. The policy checks where redirects lead.
+ * WebRTC. The content security policy restricts where redirects may lead.
  */
 function createAllowlist(sources: readonly string[]): string {
   const origins = new Set(sources.map((source) => source.replace(/^ws/, "http")))

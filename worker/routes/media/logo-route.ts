@@ -15,7 +15,7 @@ import type { AppEnv } from "../request-body.ts"
 
 const LOGO_FILE = /^([0-9a-f]{32})\.png$/
 
-/** A browser only ever shows it as an image. Sites that show the widget may load it too. */
+/** With these headers, a browser shows the logo only as an image. Sites that show the widget may load it too. */
 const LOGO_HEADERS = {
   "content-type": "image/png",
   "cache-control": "public, max-age=31536000, immutable",

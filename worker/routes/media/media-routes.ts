@@ -137,7 +137,7 @@ async function serveAsset(context: Context<AppEnv>, claims: LinkClaims, key: str
   return new Response(object.body, { headers: { ...headers, "content-length": String(object.size) } })
 }
 
-/** Returns the requested range; null if there is none, or if the asset is not the one that If-Range names. */
+/** Returns the requested range; null if there is none, or if If-Range names another version of the asset. */
 function parseAssetRange({ req }: Context<AppEnv>, { httpEtag, size }: R2Object): Result<ByteRange | null> {
   const range = req.header("range")
   const ifRange = req.header("if-range")
@@ -189,7 +189,10 @@ function createAssetHeaders(
   }
 }
 
-/** RFC 6266: an ASCII name for old clients, and the real name in the encoding of RFC 5987. */
+/**
+ * Formats a file name as RFC 6266 specifies: an ASCII name for old clients, and the real name in the encoding of RFC
+ * 5987.
+ */
 function formatFilenameParameters(label: string): string {
   // A file whose name begins with a dot would be hidden after the download.
   const name = label.replace(/^\./, "_")

@@ -16,11 +16,14 @@ export interface RemoteMedia {
   readonly type: FileType
   /** In bytes; null if the server does not announce it. */
   readonly size: number | null
-  /** Fails if it is larger than `type.maxBytes`, or takes too long. */
+  /** Reading it fails if it is larger than `type.maxBytes`, or takes too long. */
   readonly body: ReadableStream<Uint8Array>
 }
 
-/** The same for every user. Without `x-real-ip` the platform would send the user's IP address. */
+/**
+ * The request headers, which are the same for every user. Without `x-real-ip`, the platform would send the user's IP
+ * address.
+ */
 const HEADERS = { "user-agent": "Cuecard-Media/1", accept: "image/*, audio/*, video/*", "x-real-ip": "::" }
 
 /**
@@ -128,7 +131,9 @@ interface FetchControl {
   readonly abort: () => void
 }
 
-/** Passes the body on. It fails if the body ends before its announced size, is too large, or stalls. */
+/**
+ * Passes the body on. The returned stream fails if the body ends before its announced size, is too large, or stalls.
+ */
 function createBoundedBody(
   source: BodyReader,
   { maxBytes, size, idleMs }: BodyBounds,

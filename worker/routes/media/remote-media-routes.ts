@@ -3,7 +3,7 @@
  * the user.
  *
  * Small files are cached per tenant once they are complete, and ranges are cut from them. A range request for a large
- * file, or one of unknown length, is answered with the whole file, as RFC 9110 permits; players accept that.
+ * file, or for a file of unknown length, is answered with the whole file, as RFC 9110 permits; players accept that.
  */
 
 import type { Context } from "hono"
@@ -42,7 +42,7 @@ export async function serveRemoteMedia(context: Context<AppEnv>): Promise<Respon
 
 /**
  * Decides to which hosts redirects may lead. If the user clicked to load the URL, every host is allowed. A URL that is
- * loaded without a click may only redirect to allowed hosts. Otherwise an open redirect could send data that a model
+ * loaded without a click may only redirect to allowed hosts. Otherwise, an open redirect could send data that a model
  * wrote into the URL to any host.
  */
 async function createHostFilter(env: Env, { tenant, what }: LinkClaims): Promise<(host: string) => boolean> {
@@ -74,7 +74,10 @@ async function matchCache(key: string, range?: string): Promise<Response | null>
   }
 }
 
-/** Streams the file, caching it on the way if it is small. Cuts out a range if the whole file fits in memory. */
+/**
+ * Streams the file, and caches it at the same time if it is small. Responds with only a range if the whole file fits in
+ * memory.
+ */
 async function respondAndCache(context: Context<AppEnv>, key: string, remote: RemoteMedia): Promise<Response> {
   const { type, size, body } = remote
   if (size === null) return withOwnHeaders(new Response(body, { headers: { "content-type": type.mime_type } }), false)
@@ -87,7 +90,7 @@ async function respondAndCache(context: Context<AppEnv>, key: string, remote: Re
   }
   const part = requested.value
   if (part !== null && part.length < size) return await cacheAndSlice(key, remote, size, part)
-  // A player's first request is for the whole file as a range. It is streamed.
+  // A player first requests the whole file as a range. The response to that request is streamed.
   const stream = body.pipeThrough(new FixedLengthStream(size))
   const response = createMediaResponse(stream, type, { offset: 0, length: size }, part === null ? null : size)
   if (!isCacheable) return withOwnHeaders(response, false)
@@ -95,7 +98,10 @@ async function respondAndCache(context: Context<AppEnv>, key: string, remote: Re
   return withOwnHeaders(response)
 }
 
-/** `size`: the size of the whole file for a response to a range request; otherwise null. */
+/**
+ * Creates the response with this body. `size` is the size of the whole file if this is the response to a range request;
+ * otherwise null.
+ */
 function createMediaResponse(
   body: BodyInit,
   { mime_type }: RemoteMedia["type"],
@@ -116,12 +122,12 @@ async function cacheAndSlice(
 ): Promise<Response> {
   const bytes = await new Response(body).arrayBuffer().catch(() => null)
   if (bytes === null) return faultToResponse({ reason: "remote_refused", because: "unreachable" })
-  // Wait for the cache: the player requests the next range at once.
+  // Waits for the cache, because the player requests the next range at once.
   await putInCache(key, bytes, type)
   return withOwnHeaders(createMediaResponse(bytes.slice(part.offset, part.offset + part.length), type, part, size))
 }
 
-/** Caches a copy, unless it is truncated. The next request then fetches the file again. */
+/** Caches a copy unless it is truncated. After a truncated copy, the next request fetches the file again. */
 async function cacheCopy(key: string, copy: Response, type: RemoteMedia["type"]): Promise<void> {
   const bytes = await copy.arrayBuffer().catch(() => null)
   if (bytes !== null) await putInCache(key, bytes, type)
@@ -137,7 +143,7 @@ async function putInCache(key: string, bytes: ArrayBuffer, { mime_type }: Remote
   await caches.default.put(key, new Response(bytes, { headers })).catch(() => {})
 }
 
-/** Replaces all headers with our own. `isRangeable`: range requests get ranges. */
+/** Replaces all headers with our own. `isRangeable`: whether range requests for this file get ranges. */
 function withOwnHeaders(response: Response, isRangeable = true): Response {
   const headers = new Headers({
     "content-disposition": "inline",

@@ -2,20 +2,20 @@
  * wrap-app.ts: puts an MCP App into a frame of an outer document, which contains the server's own script. Pure.
  *
  * The app has its own opaque origin. The policy of the outer document applies to it too, and prevents it from
- * navigating. The script relays messages between the page and the app, and limits those of the app, so that a flood
- * never reaches the page (docs/decisions/0077-mcp-apps.md).
+ * navigating. The script relays messages between the page and the app, and limits the app's messages, so that a flood
+ * of them never reaches the page (docs/decisions/0077-mcp-apps.md).
  */
 
 import { hardenDocument } from "./canvas-document.ts"
 
-/** Longest message of an app, in characters, and the maximum number of its messages within a time window. */
+/** Maximum length of an app's message, in characters, and maximum number of messages within a time window. */
 const MAX_MESSAGE_CHARS = 64 * 1024
 const MAX_MESSAGES = 200
 const MESSAGE_WINDOW_MS = 10_000
 
 /**
  * A message reaches the page as JSON text, so the page never copies an object of unknown size. Messages that aren't
- * JSON-RPC are dropped, so an app can't imitate a message of the script.
+ * JSON-RPC are dropped, so an app can't imitate a message from the script.
  */
 const RELAY_SCRIPT = `(() => {
   const { parent } = globalThis
@@ -45,10 +45,16 @@ const RELAY_SCRIPT = `(() => {
   })
 })()`
 
-/** Libraries that find this interface use their own policies, which the document's policy forbids. */
+/**
+ * Libraries that find this interface create their own Trusted Types policies, which the document's content security
+ * policy forbids.
+ */
 const HIDE_TRUSTED_TYPES = `<script>Object.defineProperty(globalThis, "trustedTypes", { value: undefined })</script>`
 
-/** Wraps an app in a frame, which fills the outer document. Its attribute can end only with a quotation mark. */
+/**
+ * Wraps an app in a frame that fills the outer document. Ampersands and quotation marks are escaped, because only a
+ * quotation mark can end the attribute.
+ */
 export function wrapApp(html: string): string {
   const hardened = hardenDocument(html).replace("</script>", `</script>${HIDE_TRUSTED_TYPES}`)
   const attribute = hardened.replaceAll("&", "&amp;").replaceAll('"', "&quot;")

@@ -1,6 +1,6 @@
 /**
- * administration.ts: the routes of tokens, and of tenants with their agents, settings, users, keys, issuers, budgets
- * and usage. Loaded on their first request.
+ * administration.ts: the routes for tokens, and for tenants with their agents, settings, users, keys, issuers, budgets
+ * and usage. Loaded on the first request to one of them.
  */
 
 import { faultToResponse } from "../../platform/fault-response.ts"
@@ -10,7 +10,7 @@ import { receiveHandover } from "../hand-over.ts"
 import { cardRoutes } from "./card-routes.ts"
 import { issuerRoutes } from "./issuer-routes.ts"
 import { readFeedbackCounts } from "./feedback-route.ts"
-import { leavingRoutes } from "./leaving-routes.ts"
+import { tenantDataRoutes } from "./tenant-data-routes.ts"
 import type { AppEnv } from "../request-body.ts"
 import { agentRoutes } from "../agent-routes.ts"
 import { settingsRoutes } from "../settings-routes.ts"
@@ -51,7 +51,7 @@ export const administration = createHono<AppEnv>()
   .get("/v1/usage", readUsage)
   .get("/v1/prices", listPrices)
   .put("/v1/prices", setPrices)
-  .route("/v1", leavingRoutes)
+  .route("/v1", tenantDataRoutes)
 
 administration.notFound(() => faultToResponse({ reason: "route_unknown" }))
 administration.onError(errorToResponse)

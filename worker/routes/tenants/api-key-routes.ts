@@ -1,4 +1,4 @@
-/** api-key-routes.ts: lists, creates, rotates and revokes the API keys of a tenant. A key is shown once. */
+/** api-key-routes.ts: lists, creates, rotates and revokes the API keys of a tenant. A key is shown only once. */
 
 import type { Administrator } from "../../platform/rpc/actor.ts"
 import * as v from "valibot"
@@ -16,10 +16,10 @@ import { createHono } from "../hono-app.ts"
 
 const DAY_SECONDS = 24 * 60 * 60
 
-/** Longest name of a key, in UTF-16 code units. */
+/** Maximum length of a key's name, in UTF-16 code units. */
 const MAX_KEY_NAME_CHARS = 80
 
-/** Longest lifetime of a key that expires, in seconds: ten years. */
+/** Maximum lifetime of a key that expires, in seconds: ten years. */
 const MAX_KEY_SECONDS = 3650 * DAY_SECONDS
 
 /**
@@ -29,7 +29,10 @@ const MAX_KEY_SECONDS = 3650 * DAY_SECONDS
 const ROTATION_SECONDS = DAY_SECONDS
 const MAX_ROTATION_SECONDS = 30 * DAY_SECONDS
 
-/** One line without control characters: the name is shown in lists and stored in the audit log. */
+/**
+ * Creates the schema for a name: one line without control characters, because names are shown in lists and stored in
+ * the audit log.
+ */
 export function createNameSchema(maxChars: number) {
   return v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(maxChars), v.regex(/^[^\p{Cc}\p{Cf}]*$/u))
 }
@@ -38,7 +41,7 @@ export function createNameSchema(maxChars: number) {
 export const newKeySchema = v.strictObject({
   name: createNameSchema(MAX_KEY_NAME_CHARS),
   roles: v.optional(v.pipe(v.array(v.picklist(ROLES)), v.minLength(1), v.maxLength(ROLES.length)), ["member"]),
-  /** Lifetime in seconds; absent: the key does not expire. */
+  /** Lifetime in seconds; if absent, the key does not expire. */
   ttl: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_KEY_SECONDS))),
 })
 
@@ -49,7 +52,7 @@ const rotationSchema = v.strictObject({
   ),
 })
 
-/** A new key in the form in which its creator sees it once. */
+/** A new key with its secret text, which is shown to its creator only once. */
 export type CreatedKey = ApiKeyInfo & { readonly key: string }
 
 /** Adds a key to a tenant. Errors: those of `TenantRpc.addKey`. */
@@ -61,7 +64,7 @@ export async function createTenantKey(
 ): Promise<Result<CreatedKey>> {
   const { text, stored } = await createApiKey(tenant)
   const expires = ttl === undefined ? null : Date.now() + ttl * 1000
-  // In the order of ROLES, without duplicates.
+  // The roles are stored in the order of ROLES, without duplicates.
   const key: NewApiKey = { ...stored, name, expires, roles: ROLES.filter((role) => roles.includes(role)) }
   const added = await tenantStub(env, tenant).addKey(manager, key)
   return added.ok ? { ok: true, value: { ...added.value, key: text } } : added

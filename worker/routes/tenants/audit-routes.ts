@@ -9,13 +9,15 @@ import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 import { createHono } from "../hono-app.ts"
 
-/** Entries that one call to the tenant's object checks. The object cannot serve anything else in the meantime. */
+/**
+ * Number of entries that one call to the tenant's object checks. The object cannot serve anything else in the meantime.
+ */
 const CHECK_STEP_ROWS = 1_000
 
 /** Maximum number of entries that one request checks. The next request continues. */
 const MAX_CHECKED_ROWS = 20_000
 
-/** Entries of an export that are in memory at the same time. */
+/** Number of an export's entries that are in memory at the same time. */
 const EXPORT_STEP_ROWS = 500
 
 export const auditRoutes = createHono<AppEnv>()
@@ -59,8 +61,8 @@ auditRoutes.post("/verify", async (context) => {
 })
 
 /**
- * Streams the log as JSON lines, up to the entry that was the newest when the export began. Reads only as fast as the
- * client does.
+ * Streams the log as JSON lines, up to the entry that was the newest when the export began. Reads entries only as fast
+ * as the client receives them.
  */
 function streamAuditFile(context: Context<AppEnv>, header: AuditFileHeader): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()

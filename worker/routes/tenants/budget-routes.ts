@@ -36,8 +36,8 @@ export async function readOwnBudgets(context: Context<AppEnv>): Promise<Response
 }
 
 /**
- * Makes a change effective at once for some users. Other users, and users whose call failed, receive it with their next
- * report.
+ * Makes a change effective at once for some users. For all others, and for users whose call failed, it takes effect
+ * with their next usage report.
  */
 async function notifyUsers(context: Context<AppEnv>, users: readonly string[]): Promise<void> {
   const { tenant } = context.get("claims")

@@ -29,7 +29,7 @@ cardRoutes.get("/:name", async ({ env, get, req, json }) => {
   return json({ ...summary, ...(shown as object), schema: rest[0], samples: rest[1] })
 })
 
-/** With `?dry_run=1`, the template is checked and not stored. */
+/** With `?dry_run=1`, the template is checked but not stored. */
 cardRoutes.put("/:name", async (context) => {
   const name = v.safeParse(nameSchema, context.req.param("name"))
   if (!name.success) return faultToResponse({ reason: "field_invalid", field: "name" })

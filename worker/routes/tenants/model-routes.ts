@@ -30,7 +30,7 @@ modelRoutes.put("/:name", async (context) => {
   const base_url = checkServiceUrl(address, context.env)
   if (base_url === null) return faultToResponse({ reason: "field_invalid", field: "base_url" })
   const tenant = tenantStub(context.env, context.get("claims").tenant)
-  // Without the slash that a URL object adds to a bare host.
+  // Removes the slash that a URL object adds to a bare host.
   const { price, ...input } = body.value
   const model = { ...input, base_url: base_url.replace(/\/$/, "") }
   const put = await tenant.putModel(readActor(context), name.output, model)
@@ -45,9 +45,7 @@ modelRoutes.delete("/:name", async (context) => {
   return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
 })
 
-/**
- * Sets a model's price, which is valid from today on. Errors: `field_invalid` if the list is full, `prices_changed`.
- */
+/** Sets a model's price, effective from today. Errors: `field_invalid` if the list is full, `prices_changed`. */
 async function setModelPrice(
   context: Context<AppEnv>,
   { base_url, model }: Pick<CheckedModel, "base_url" | "model">,

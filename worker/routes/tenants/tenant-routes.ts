@@ -18,10 +18,10 @@ import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 import { createNameSchema, createTenantKey, newKeySchema } from "./api-key-routes.ts"
 import { createHono } from "../hono-app.ts"
 
-/** Tenants in a page of the list. */
+/** Number of tenants per page of the list. */
 const TENANT_PAGE_ROWS = 100
 
-/** Longest name of a tenant, in UTF-16 code units. */
+/** Maximum length of a tenant's name, in UTF-16 code units. */
 const MAX_TENANT_NAME_CHARS = 80
 
 const FIRST_KEY_NAME = "First key"
@@ -41,10 +41,10 @@ tenantRoutes.post("/", async (context) => {
   const { id, name } = body.value
   const served = checkRegion(context.env, id)
   if (!served.ok) return faultToResponse(served.fault)
-  // The id of an erased tenant stays taken, and is not listed again.
+  // The id of an erased tenant stays taken, and the tenant is not listed again.
   const { status } = await tenantStub(context.env, id).getStanding()
   if (status === "erased") return faultToResponse({ reason: "tenant_taken" })
-  // Listed first: if this process ends before the tenant exists, repeating the request completes it.
+  // The tenant is listed first. If this process ends before the tenant exists, repeating the request completes it.
   await registryStub(context.env, getRegion(id), TENANT_LIST_KEY).addTenant(id)
   const { text, stored } = await createApiKey(id)
   const key = { ...stored, name: FIRST_KEY_NAME, roles: ROLES, expires: null }
@@ -82,8 +82,8 @@ tenantRoutes.post("/:id/keys", async (context) => {
 })
 
 /**
- * Lists a tenant's issuers, for example to find the owner of one that another tenant wants (`issuer_taken`). Client
- * secrets are not shown.
+ * Lists a tenant's issuers, for example to find the owner of an issuer that another tenant wants to register
+ * (`issuer_taken`). Client secrets are not shown.
  */
 tenantRoutes.get("/:id/issuers", async (context) => {
   const id = readServedTenant(context)
@@ -91,7 +91,10 @@ tenantRoutes.get("/:id/issuers", async (context) => {
   return context.json({ issuers: await tenantStub(context.env, id.value).listIssuers() })
 })
 
-/** Removes an issuer that a tenant has no right to. Ends its users' sign-ins, as the tenant's own removal does. */
+/**
+ * Removes an issuer that a tenant has no right to. Ends its users' sign-ins, as when the tenant removes the issuer
+ * itself.
+ */
 tenantRoutes.delete("/:id/issuers/:name", async (context) => {
   const id = readServedTenant(context)
   if (!id.ok) return faultToResponse(id.fault)
@@ -108,7 +111,7 @@ function readServedTenant({ env, req }: Context<AppEnv>): Result<string> {
   return served.ok ? succeed(id.output) : served
 }
 
-/** The receipt of an erased tenant, whose users can no longer sign in to read it. */
+/** Returns the receipt of an erased tenant, whose users can no longer sign in to read it. */
 tenantRoutes.get("/:id/receipt", async (context) => {
   const id = v.safeParse(tenantIdSchema, context.req.param("id"))
   const receipt = id.success ? await tenantStub(context.env, id.output).getTenantReceipt() : null

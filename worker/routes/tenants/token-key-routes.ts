@@ -12,7 +12,10 @@ import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
 import { createHono } from "../hono-app.ts"
 
-/** By default, older keys are accepted until every token that they signed has expired. 0 ends all of them at once. */
+/**
+ * By default, older keys are accepted until every token that they signed has expired. With 0, they are rejected at
+ * once.
+ */
 const rotationSchema = v.strictObject({
   retire_seconds: v.optional(
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_EXTERNAL_TOKEN_SECONDS)),

@@ -50,7 +50,7 @@ toolRoutes.post("/:name/secret", async (context) => {
   return rotated.ok ? context.json(toAnswer(rotated.value)) : faultToResponse(rotated.fault)
 })
 
-/** With the schema as an object. */
+/** Returns the tool with its schema as an object. */
 function toAnswer<Tool extends { readonly schema: string }>(tool: Tool) {
   return { ...tool, schema: parseJson(tool.schema) }
 }
@@ -63,7 +63,7 @@ function toConfig({ schema, effects, approval, ...input }: WebhookToolInput, env
     return refuse("/schema", `is longer than ${MAX_ARGS_SCHEMA_CHARS} characters`)
   const problem = checkSchema(schema as Json, "/schema")
   if (problem !== null) return refuse(problem.pointer, problem.problem)
-  // Models give arguments as an object.
+  // Models pass arguments as an object.
   if (schema["type"] !== "object") return refuse("/schema/type", 'must be "object"')
   if (schema["properties"] !== undefined && !isJsonObject(schema["properties"]))
     return refuse("/schema/properties", "must be an object")

@@ -20,12 +20,13 @@ import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 
 /**
- * Maximum number of users whose directories are called to report outstanding usage: as many as a page by user covers.
+ * Maximum number of users whose directories are called to report outstanding usage: as many as one page of usage by
+ * user covers.
  */
 const MAX_REFRESHED_USERS = 100
 
 /**
- * Shortest time between two calls of an isolate to the same directories, and the longest wait for their reports, in
+ * Minimum time between two calls of an isolate to the same directories, and maximum wait for their reports, in
  * milliseconds.
  */
 const REFRESH_PAUSE_MS = 30_000
@@ -35,7 +36,7 @@ const REFRESH_WAIT_MS = 3_000
 const CONCURRENT_REFRESHES = 8
 
 /**
- * Maximum number of pages of a CSV by user for which directories are called. The platform allows 1,000 requests per
+ * Maximum number of pages of a by-user CSV for which directories are called. The platform allows 1,000 requests per
  * event.
  */
 const MAX_REFRESHED_PAGES = 8
@@ -60,8 +61,8 @@ const INCOMPLETE = { incomplete: { turns_per_user: RENEW_TURNS - 1 } } satisfies
 
 /**
  * Makes directories report outstanding usage: all of them if the tenant has few users, otherwise those of the users on
- * a page by user. The other directories of a larger tenant report after RENEW_TURNS turns of a user, or when the month
- * has ended (SPEC MT6).
+ * the requested page of usage by user. The other directories of a larger tenant report after RENEW_TURNS turns of a
+ * user, or when the month has ended (SPEC MT6).
  *
  * Returns whether all users have reported, so that the tenant's totals are complete.
  */
@@ -150,7 +151,7 @@ function respondWithCsv(context: Context<AppEnv>, query: UsageQuery, first: Usag
     {
       start: (controller) => controller.enqueue(encoder.encode(formatCsvHead(by))),
       async pull(controller) {
-        // A page of users can be empty although more follow.
+        // A page of users can be empty even though more pages follow.
         for (let lines = ""; lines === ""; ) {
           if (page === null) return controller.close()
           const { rows, next } = pageToView(page)

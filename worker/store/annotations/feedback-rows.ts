@@ -4,7 +4,7 @@ import type { AnswerFeedback, Feedback } from "../../../shared/protocol/writing/
 import { columnToText, parseJsonColumn, toJsonColumn } from "../columns.ts"
 import type { Database } from "../database.ts"
 
-/** The answers with feedback are found without reading the others. */
+/** With the index, answers with feedback are found without reading other rows. */
 export const FEEDBACK_COLUMN = `ALTER TABLE transcript ADD COLUMN feedback TEXT; -- JSON: Feedback
    CREATE INDEX transcript_feedback ON transcript (pos) WHERE feedback IS NOT NULL`
 
@@ -15,7 +15,7 @@ export function createFeedbackRows({ queryAll }: Database) {
       queryAll("UPDATE transcript SET feedback = ? WHERE pos = ?", toJsonColumn(feedback), pos)
     },
 
-    /** Returns the feedback on up to `limit` answers, oldest answer first. Cost: a row for each. */
+    /** Returns the feedback on up to `limit` answers, oldest answer first. Cost: one row per answer. */
     list(limit: number): AnswerFeedback[] {
       const query = "SELECT id, feedback FROM transcript WHERE feedback IS NOT NULL ORDER BY pos LIMIT ?"
       return queryAll(query, limit).flatMap((row) => {

@@ -1,9 +1,9 @@
 /**
  * known-urls.ts: finds the URLs that a session received from its user or from tools, and not only from the model.
  *
- * A URL composed by the model can contain data that the model has read, and would leak it to the operator of that
- * server. So only the user's text and the sources of results count, and never arguments or other fields, which can
- * repeat the model. Source: SPEC BT11.
+ * A URL composed by the model can contain data that the model has read. Fetching it would leak the data to the operator
+ * of the URL's server. So only the user's text and the sources of results count, but no arguments or other fields,
+ * because these can repeat text from the model. Source: SPEC BT11.
  */
 
 import { readCallSources } from "../../../shared/segment/call-sources.ts"
@@ -11,16 +11,16 @@ import { columnToText } from "../columns.ts"
 import type { Database } from "../database.ts"
 
 export interface KnownUrls {
-  /** Whether the user wrote this URL, or a result named it as a source, among the newest rows. */
+  /** Whether, in the newest rows, the user wrote this URL or a result named it as a source. */
   has(text: string): boolean
 }
 
-/** Messages and calls that are searched, newest first. */
+/** Number of messages, and of calls, that are searched, newest first. */
 const MAX_ROWS = 200
 
 export function createKnownUrls({ queryAll }: Database): KnownUrls {
   const findInWords = (written: string): boolean =>
-    // Messages of other agents have an agent.
+    // In a message from another agent, `agent` is set.
     queryAll("SELECT role, agent, words FROM transcript ORDER BY pos DESC LIMIT ?", MAX_ROWS).some(
       ({ role, agent, words }) =>
         role === "user" && agent === null && columnToText(words).toLowerCase().includes(written),

@@ -10,7 +10,7 @@ export function createToolGrantRows({ queryAll, queryFirst }: Database) {
   return {
     has: (tool: string): boolean => queryFirst("SELECT 1 FROM tool_grant WHERE tool = ?", tool) !== null,
 
-    /** Adding a tool again has no effect. */
+    /** Adds a tool. Adding it again has no effect. */
     add(tool: string, since: number): void {
       queryAll("INSERT OR IGNORE INTO tool_grant (tool, since) VALUES (?, ?)", tool, since)
     },
@@ -19,7 +19,7 @@ export function createToolGrantRows({ queryAll, queryFirst }: Database) {
       queryAll("DELETE FROM tool_grant WHERE tool = ?", tool)
     },
 
-    /** Lists all of them, by name. There are at most as many as the deployment has tools. */
+    /** Lists all allowed tools, by name. There are at most as many as the deployment has tools. */
     list(): AllowedTool[] {
       return queryAll("SELECT tool, since FROM tool_grant ORDER BY tool").map(({ tool, since }) => ({
         tool: columnToText(tool),

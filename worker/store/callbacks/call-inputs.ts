@@ -1,31 +1,34 @@
 /**
- * call-inputs.ts: the `call_input` table: what a call asks the user, the answers so far, and the state that its server
- * gets back with them. No frame, export, copy or log contains the answers or the state. Source: SPEC MP33.
+ * call-inputs.ts: the `call_input` table: what a call asks the user, the answers so far, and the state that the call's
+ * server receives back with the answers. No frame, export, copy or log contains the answers or the state. Source: SPEC
+ * MP33.
  */
 
 import type { CallInput, InputAnswer } from "../../../shared/protocol/input/call-input.ts"
 import { columnToText, parseJsonColumn } from "../columns.ts"
 import type { Database, Row } from "../database.ts"
 
-/** Created with the first question, because most sessions have none. `asked` is the JSON of StoredInput. */
+/**
+ * The table is created with the first question, because most sessions have none. `asked` is the JSON of StoredInput.
+ */
 const CALL_INPUT_TABLE =
   "CREATE TABLE IF NOT EXISTS call_input (call_id TEXT PRIMARY KEY, asked TEXT NOT NULL) WITHOUT ROWID"
 
-/** A request of a server, by the server's own key. */
+/** A server's request, identified by a key that the server chose. */
 export interface InputRequest {
   readonly key: string
-  /** Null: it isn't shown, because it was declined at once. */
+  /** Null if the request was declined at once, so that it isn't shown. */
   readonly form: CallInput | null
   readonly answer: InputAnswer | null
 }
 
 export interface StoredInput {
-  /** How often the call has asked, from 1. */
+  /** How many times the call has asked; 1 or more. */
   readonly round: number
   readonly requests: readonly InputRequest[]
-  /** Opaque. Null: the server sent none. */
+  /** Opaque state of the server; null if the server sent none. */
   readonly state: string | null
-  /** The user did something else, or the time has run out, so questions without answers are cancelled. */
+  /** Set if the user did something else or the time has run out. Questions without answers are then cancelled. */
   readonly isOver?: true
 }
 
@@ -56,20 +59,21 @@ export function createCallInputs({ queryAll, queryFirst, hasTable }: Database) {
 
     /** Returns the question that a row of `tool_calls` waits for; null if it waits for none. */
     findAsked(row: Row): CallInput | null {
-      // A call that waits for approval has not begun, and one that waits for its final result has a first one.
+      // A call that waits for approval has no channel yet, and a call that waits for its final result already has a
+      // provisional result.
       if (row["status"] !== "waiting" || row["channel"] === null || row["result"] !== null) return null
       return findOpenForm(find(columnToText(row["call_id"])))
     },
 
-    /** Ends the questions of a call. */
+    /** Cancels the unanswered questions of a call. */
     cancel(callId: string): void {
       const stored = find(callId)
       if (stored !== null) put(callId, { ...stored, isOver: true })
     },
 
     /**
-     * Removes everything. Called when a turn has ended, so it costs nothing if this process has seen no question.
-     * `isLeft`: an earlier process may have left some.
+     * Removes all questions. Called at the end of every turn, so it must cost nothing if this process has seen no
+     * question. `isLeft`: whether an earlier process may have left rows.
      */
     clear(isLeft = hasRows): void {
       if (isLeft && hasTable("call_input")) queryAll("DELETE FROM call_input")

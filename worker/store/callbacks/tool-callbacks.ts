@@ -1,12 +1,13 @@
 /**
- * tool-callbacks.ts: the `tool_callback` table: results that a tenant's service sends later, until the turn has ended.
+ * tool-callbacks.ts: the `tool_callback` table: stores results that a tenant's service sends later, until the turn has
+ * ended.
  *
  * The row survives a restart between the arrival of a result and the end of its call. Source: SPEC TW5.
  */
 
 import type { Database } from "../database.ts"
 
-/** Created with the first result, because most sessions have none. `result` is JSON. */
+/** The table is created with the first result, because most sessions have none. `result` is JSON. */
 const TOOL_CALLBACK_TABLE =
   "CREATE TABLE IF NOT EXISTS tool_callback (call_id TEXT PRIMARY KEY, result TEXT NOT NULL) WITHOUT ROWID"
 
@@ -23,10 +24,10 @@ export function createToolCallbacks({ queryAll, queryFirst, hasTable }: Database
     return String(row["result"])
   }
   return {
-    /** The result of a call; null if none has arrived. */
+    /** Returns the result of a call; null if none has arrived. */
     read,
 
-    /** Stores a result, and passes it to the call that waits for it. The first result of a call counts. */
+    /** Stores a result, and passes it to the call that waits for it. Only the first result of a call counts. */
     put(callId: string, result: string): void {
       queryAll(TOOL_CALLBACK_TABLE)
       hasRows = true
@@ -34,10 +35,10 @@ export function createToolCallbacks({ queryAll, queryFirst, hasTable }: Database
       waiting.get(callId)?.(result)
     },
 
-    /** Resolves when the result arrives, or has arrived. Rejects with the signal's reason when it is aborted. */
+    /** Resolves once the result has arrived. Rejects with the signal's reason when the signal is aborted. */
     async waitFor(callId: string, signal: AbortSignal): Promise<string> {
       signal.throwIfAborted()
-      // After a restart it can arrive before the call waits again.
+      // After a restart, the result can arrive before the call waits for it again.
       const arrived = read(callId)
       if (arrived !== null) return arrived
       const arrival = Promise.withResolvers<string>()
@@ -53,8 +54,9 @@ export function createToolCallbacks({ queryAll, queryFirst, hasTable }: Database
     },
 
     /**
-     * Removes all results. Called when a turn has ended, so it costs nothing if this process has seen none. A result
-     * that an earlier process stored, and whose call didn't run again, is removed with the next one.
+     * Removes all results. Called at the end of every turn, so it must cost nothing if this process has seen no result.
+     * A result that an earlier process stored, and whose call didn't run again, is removed together with the next
+     * result.
      */
     clear(): void {
       if (hasRows) queryAll("DELETE FROM tool_callback")

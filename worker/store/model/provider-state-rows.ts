@@ -1,18 +1,19 @@
 /**
  * provider-state-rows.ts: the `provider_state` table: the state that a provider must receive again in the next step of
- * a turn, such as the signatures of its thinking. Opaque. No frame, export, copy or log contains it. Source: SPEC MO16.
+ * a turn, such as the signatures of its thinking. The state is opaque, and no frame, export, copy or log contains it.
+ * Source: SPEC MO16.
  */
 
 import type { Database } from "../database.ts"
 
-/** Created with the first state, because most sessions have none. */
+/** The table is created with the first state, because most sessions have none. */
 const PROVIDER_STATE_TABLE = `CREATE TABLE IF NOT EXISTS provider_state (
   pos INTEGER NOT NULL, step INTEGER NOT NULL, model TEXT NOT NULL, data TEXT NOT NULL,
   PRIMARY KEY (pos, step)) WITHOUT ROWID`
 
 export interface StepState {
   readonly step: number
-  /** The model that returned it. It is sent to no other model. */
+  /** The model that returned the state. The state is sent to no other model. */
   readonly model: string
   readonly data: string
 }

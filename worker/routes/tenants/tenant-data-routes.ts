@@ -1,6 +1,6 @@
 /**
- * leaving-routes.ts: a tenant's export, import and erasure, and the erasure of its users. Jobs of the tenant object do
- * the work (worker/leaving/); these routes start them and report their progress.
+ * tenant-data-routes.ts: export, import, backup, erasure and restoration of a tenant, and erasure of its users. Jobs of
+ * the tenant object do the work (worker/leaving/); these routes start the jobs and report their progress.
  */
 
 import type { Context } from "hono"
@@ -26,19 +26,19 @@ type AppContext = Context<AppEnv>
 
 const DAY_MS = 24 * 60 * 60_000
 
-export const leavingRoutes = createHono<AppEnv>()
+export const tenantDataRoutes = createHono<AppEnv>()
 
 const tenantOf = (context: AppContext) => tenantStub(context.env, context.get("claims").tenant)
 
-leavingRoutes.get("/tenant", async (context) => {
+tenantDataRoutes.get("/tenant", async (context) => {
   const id = context.get("claims").tenant
   return context.json({ id, region: getRegion(id), ...(await tenantOf(context).getStanding()) })
 })
 
-/** The id of the tenant, repeated so that nobody erases the wrong tenant. */
+/** The request repeats the tenant's id, so that nobody erases the wrong tenant. */
 const confirmSchema = v.object({ confirm: v.string() })
 
-leavingRoutes.delete("/tenant", async (context) => {
+tenantDataRoutes.delete("/tenant", async (context) => {
   const body = await readBody(context, confirmSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const { tenant } = context.get("claims")
@@ -48,33 +48,33 @@ leavingRoutes.delete("/tenant", async (context) => {
   return createResponse(context, left, 202)
 })
 
-leavingRoutes.post("/tenant/restore", async (context) => {
+tenantDataRoutes.post("/tenant/restore", async (context) => {
   const restored = await tenantOf(context).restoreTenant(readActor(context))
   clearCachedAccess(context.get("claims").tenant)
   return createResponse(context, restored, 200)
 })
 
-leavingRoutes.post("/tenant/export", async (context) => {
+tenantDataRoutes.post("/tenant/export", async (context) => {
   const started = await tenantOf(context).startExport(context.get("claims").tenant, readActor(context))
   return started.ok ? context.json(jobToJson(started.value), 202) : faultToResponse(started.fault)
 })
 
-leavingRoutes.get("/tenant/exports", async (context) => {
+tenantDataRoutes.get("/tenant/exports", async (context) => {
   const exports = await tenantOf(context).listExports()
   return context.json({ exports: exports.map(jobToJson) })
 })
 
-leavingRoutes.get("/tenant/exports/:id", async (context) => {
+tenantDataRoutes.get("/tenant/exports/:id", async (context) => {
   const found = await tenantOf(context).findExport(context.req.param("id"))
   return found === null ? faultToResponse({ reason: "export_unknown" }) : context.json(jobToJson(found))
 })
 
-leavingRoutes.delete("/tenant/exports/:id", async (context) => {
+tenantDataRoutes.delete("/tenant/exports/:id", async (context) => {
   const isRemoved = await tenantOf(context).removeExport(context.req.param("id"), readActor(context))
   return isRemoved ? context.body(null, 204) : faultToResponse({ reason: "export_unknown" })
 })
 
-leavingRoutes.get("/tenant/exports/:id/files/:n", async (context) => {
+tenantDataRoutes.get("/tenant/exports/:id/files/:n", async (context) => {
   const { tenant } = context.get("claims")
   const { id, n } = context.req.param()
   const { archiveKey } = await import("../../leaving/archive-files.ts")
@@ -90,7 +90,7 @@ leavingRoutes.get("/tenant/exports/:id/files/:n", async (context) => {
   })
 })
 
-leavingRoutes.get("/tenant/backups", async (context) => {
+tenantDataRoutes.get("/tenant/backups", async (context) => {
   const backups = await tenantOf(context).listBackups()
   const hasBucket = findBackupBucket(context.env, context.get("claims").tenant) !== null
   const body: BackupList = {
@@ -100,7 +100,7 @@ leavingRoutes.get("/tenant/backups", async (context) => {
   return context.json(body)
 })
 
-leavingRoutes.post("/tenant/import", async (context) => {
+tenantDataRoutes.post("/tenant/import", async (context) => {
   const manifest = await readBodyText(context)
   if (!manifest.ok) return faultToResponse(manifest.fault)
   const { tenant } = context.get("claims")
@@ -108,22 +108,22 @@ leavingRoutes.post("/tenant/import", async (context) => {
   return started.ok ? context.json(jobToJson(started.value), 202) : faultToResponse(started.fault)
 })
 
-leavingRoutes.get("/tenant/imports", async (context) => {
+tenantDataRoutes.get("/tenant/imports", async (context) => {
   const imports = await tenantOf(context).listImports()
   return context.json({ imports: imports.map(jobToJson) })
 })
 
-leavingRoutes.get("/tenant/imports/:id", async (context) => {
+tenantDataRoutes.get("/tenant/imports/:id", async (context) => {
   const found = await tenantOf(context).findImport(context.req.param("id"))
   return found === null ? faultToResponse({ reason: "tenant_import_unknown" }) : context.json(jobToJson(found))
 })
 
-leavingRoutes.delete("/tenant/imports/:id", async (context) => {
+tenantDataRoutes.delete("/tenant/imports/:id", async (context) => {
   const isRemoved = await tenantOf(context).removeImport(context.req.param("id"), readActor(context))
   return isRemoved ? context.body(null, 204) : faultToResponse({ reason: "tenant_import_unknown" })
 })
 
-leavingRoutes.put("/tenant/imports/:id/files/:n", async (context) => {
+tenantDataRoutes.put("/tenant/imports/:id/files/:n", async (context) => {
   const { tenant } = context.get("claims")
   const { id, n } = context.req.param()
   const expected = /^[1-9]\d{0,3}$/.test(n) ? await tenantOf(context).findImportFile(id, Number(n)) : null
@@ -138,7 +138,7 @@ leavingRoutes.put("/tenant/imports/:id/files/:n", async (context) => {
   return faultToResponse({ reason: "tenant_import_unknown" })
 })
 
-leavingRoutes.delete("/users/:id", async (context) => {
+tenantDataRoutes.delete("/users/:id", async (context) => {
   const user = context.req.param("id")
   if (!v.is(idSchema, user)) return faultToResponse({ reason: "user_unknown" })
   const claims = context.get("claims")
@@ -148,11 +148,11 @@ leavingRoutes.delete("/users/:id", async (context) => {
   return createResponse(context, erased, 202)
 })
 
-leavingRoutes.get("/tenant/receipts", async (context) =>
+tenantDataRoutes.get("/tenant/receipts", async (context) =>
   context.json({ receipts: await tenantOf(context).listReceipts() }),
 )
 
-leavingRoutes.get("/tenant/receipts/:id", async (context) => {
+tenantDataRoutes.get("/tenant/receipts/:id", async (context) => {
   const receipt = await tenantOf(context).findReceipt(context.req.param("id"))
   return receipt === null ? faultToResponse({ reason: "receipt_unknown" }) : context.json(receipt)
 })
@@ -161,7 +161,7 @@ function createResponse<T extends object>(context: AppContext, result: Result<T>
   return result.ok ? context.json(result.value, status) : faultToResponse(result.fault)
 }
 
-/** Returns a job as JSON, with its fault in the form that clients receive. */
+/** Converts a job to JSON, with its fault in the form that clients receive. */
 function jobToJson<V extends ExportView | ImportView>({ fault, ...view }: V) {
   return { ...view, fault: fault === null ? null : faultToPublic(fault) }
 }

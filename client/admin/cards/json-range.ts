@@ -1,20 +1,20 @@
 /**
- * json-place.ts: finds the position of a value in JSON text, and the position at which a text stops being valid JSON.
- * The editor moves the cursor there. Pure. The text is read once. Nesting deeper than MAX_JSON_DEPTH counts as an
- * error.
+ * json-range.ts: finds the range of a value in JSON text, and the position at which text stops being valid JSON, so
+ * that the editor can move the cursor there. Pure. Reads the text once. Nesting deeper than MAX_JSON_DEPTH counts as a
+ * syntax error.
  */
 
 import { MAX_JSON_DEPTH } from "../../../shared/json.ts"
 
 /** Indexes in UTF-16 code units. */
-export interface TextPlace {
+export interface TextRange {
   readonly start: number
   readonly end: number
 }
 
-/** A problem in a text, and its position. */
-export interface TextProblem extends TextPlace {
-  /** Counted from 1. */
+/** A problem in JSON text, and its position. */
+export interface TextProblem extends TextRange {
+  /** The number of the line that contains `start`, counted from 1. */
   readonly line: number
   /** A JSON Pointer into the text. */
   readonly pointer: string
@@ -30,16 +30,16 @@ interface Reader {
   /** The keys of the pointer to find. */
   readonly keys: readonly string[]
   at: number
-  /** The position of the value whose path matches the most keys of the pointer. */
-  found: TextPlace
+  /** The range of the value whose path matches the most keys of the pointer. */
+  found: TextRange
   foundKeys: number
 }
 
 /**
- * Returns the position of a pointer's value, including its key. If there is no such value, returns the position of the
- * innermost value around it.
+ * Returns the range of the value that the pointer names, including its key. If there is no such value, returns the
+ * range of the innermost value that would contain it.
  */
-export function findPlace(text: string, pointer: string): TextPlace {
+export function findRange(text: string, pointer: string): TextRange {
   const keys = pointer === "" ? [] : pointer.slice(1).split("/")
   const decoded = keys.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"))
   const reader: Reader = { text, keys: decoded, at: 0, found: { start: 0, end: 0 }, foundKeys: 0 }
@@ -55,7 +55,7 @@ export function findSyntaxError(text: string): number | null {
   return reader.at === text.length ? null : reader.at
 }
 
-/** Counted from 1. */
+/** Returns the line that contains `index`, counted from 1. */
 export function findLine(text: string, index: number): number {
   let line = 1
   for (let at = text.indexOf("\n"); at >= 0 && at < index; at = text.indexOf("\n", at + 1)) line++
@@ -63,8 +63,8 @@ export function findLine(text: string, index: number): number {
 }
 
 /**
- * Reads a value. `matched`: how many keys of the pointer lead to it; null if it isn't on the pointer's path. `from`:
- * where its key starts. Returns false at an error, which is at `reader.at`.
+ * Reads a value. `matched`: how many keys of the pointer lead to this value; null if it isn't on the pointer's path.
+ * `from`: the index at which the value's key starts. Returns false on a syntax error, whose position is `reader.at`.
  */
 function readValue(reader: Reader, depth: number, matched: number | null, from: number): boolean {
   const isRoot = depth === 0
@@ -73,7 +73,7 @@ function readValue(reader: Reader, depth: number, matched: number | null, from: 
   const start = isRoot || from < 0 ? reader.at : from
   const isRead = readContent(reader, depth, keys)
   if (isRead && keys !== null && keys >= reader.foundKeys) {
-    // A position inside this value matches more keys and has already been found.
+    // Values inside this one are read first. If one of them matched more keys, it stays the result.
     if (keys > reader.foundKeys || reader.found.end === 0) reader.found = { start, end: reader.at }
     reader.foundKeys = keys
   }
@@ -107,7 +107,7 @@ function readMembers(reader: Reader, depth: number, matched: number | null, isOb
   }
 }
 
-/** Reads the key of a member, with its colon. Returns null at an error. */
+/** Reads a member's key and the colon after it. Returns null on a syntax error. */
 function readKey(reader: Reader): string | null {
   const start = reader.at
   if (!skip(reader, STRING)) return null
@@ -122,7 +122,7 @@ function take(reader: Reader, unit: string): boolean {
   return true
 }
 
-/** Whether the pattern matches here. The pattern for whitespace also matches the empty string. */
+/** Skips what the pattern matches here; returns whether it matched. SPACE also matches the empty string. */
 function skip(reader: Reader, pattern: RegExp): boolean {
   pattern.lastIndex = reader.at
   if (!pattern.test(reader.text)) return false

@@ -1,9 +1,9 @@
-/** json-place.test.ts: positions in JSON text, and the problems of a draft. */
+/** json-range.test.ts: ranges in JSON text, and the problems in a draft. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { bodyToDraft, checkDraft, formatJson, splitPasted } from "../../client/admin/cards/card-draft.ts"
-import { findLine, findPlace, findSyntaxError } from "../../client/admin/cards/json-place.ts"
+import { findLine, findRange, findSyntaxError } from "../../client/admin/cards/json-range.ts"
 import { SHIPPED_TEMPLATES } from "../../client/admin/cards/shipped-templates.ts"
 import { isJsonObject, type Json } from "../../shared/json.ts"
 import { joinPointer } from "../../shared/json-schema/json-pointer.ts"
@@ -17,18 +17,18 @@ function listPointers(value: Json, pointer = ""): [string, Json][] {
     : isJsonObject(value)
       ? (Object.entries(value) as [string, Json][])
       : []
-  return [[pointer, value], ...inner.flatMap(([key, one]) => listPointers(one, joinPointer(pointer, key)))]
+  return [[pointer, value], ...inner.flatMap(([key, item]) => listPointers(item, joinPointer(pointer, key)))]
 }
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>
 
-describe("positions in JSON text", () => {
-  test("[CV41] the position of each pointer contains its value", () => {
+describe("ranges in JSON text", () => {
+  test("[CV41] the range of each pointer contains its value", () => {
     assertProperty(
       fc.property(json, fc.integer({ min: 0, max: 3 }), (value, indent) => {
         const text = indent === 3 ? formatJson(value) : JSON.stringify(value, null, indent)
         for (const [pointer, expected] of listPointers(value)) {
-          const { start, end } = findPlace(text, pointer)
+          const { start, end } = findRange(text, pointer)
           const found = JSON.parse(text.slice(start, end).replace(/^"(?:[^"\\]|\\.)*"\s*:/, ""))
           expect(found).toEqual(JSON.parse(JSON.stringify(expected)))
         }
@@ -87,13 +87,13 @@ describe("positions in JSON text", () => {
     expect(findSyntaxError(text)).toBe(at)
   })
 
-  test("[CV41] a missing value has the position of the innermost value around it; text that is nested too deeply has none", () => {
+  test("[CV41] a missing value has the range of the innermost value that would contain it; text that is nested too deeply has no ranges", () => {
     const text = '{\n  "view": [\n    { "id": "root" }\n  ]\n}'
-    const { start } = findPlace(text, "/view/0/component")
+    const { start } = findRange(text, "/view/0/component")
     expect([text.slice(start, start + 4), findLine(text, start)]).toEqual(['{ "i', 3])
-    expect(findPlace(text, "/none")).toEqual({ start: 0, end: text.length })
+    expect(findRange(text, "/none")).toEqual({ start: 0, end: text.length })
     const deep = "[".repeat(100_000)
-    expect(findPlace(deep, "/0/0")).toEqual({ start: 0, end: 0 })
+    expect(findRange(deep, "/0/0")).toEqual({ start: 0, end: 0 })
     expect(findSyntaxError(deep)).toBeLessThan(100)
   })
 })
