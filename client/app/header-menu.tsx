@@ -39,7 +39,7 @@ interface HeaderMenuProps {
 export function HeaderMenu(props: HeaderMenuProps): VNode {
   const { router, id, button, isOpen } = props
   const dialog = useSignal<HeaderDialog | null>(null)
-  const title = router.sessionList.findTitle(id)
+  const title = router.heading.value.title ?? undefined
   const closeDialog = (): void => {
     dialog.value = null
   }
@@ -88,7 +88,7 @@ function listCommands({ router, id, isRenaming }: HeaderMenuProps, dialog: Signa
     : { label: sessionActionText.delete, onSelect: () => (dialog.value = "delete") }
   return [
     find,
-    { label: sessionActionText.rename, onSelect: () => (isRenaming.value = true) },
+    ...(canRestore ? [{ label: sessionActionText.rename, onSelect: () => (isRenaming.value = true) }] : []),
     { label: sessionActionText.share, onSelect: () => (dialog.value = "share") },
     ...listOrganizing(router, id, () => (dialog.value = "move")),
     ...(isInArchive ? [{ label: organizingText.unarchive, onSelect: () => void unarchive(router, id) }] : []),

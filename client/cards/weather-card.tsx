@@ -37,7 +37,7 @@ interface WeatherCardProps {
 
 function WeatherCard({ weather, synthesis, text, isFresh }: WeatherCardProps): VNode {
   const ref = useEntrance(isFresh)
-  const time = parseObservedTime(weather.observation_time)
+  const time = formatObservedTime(weather.observation_time)
   return (
     <section class="card weather" ref={ref} aria-label={cardText.weatherIn(weather.location)}>
       <header>
@@ -79,8 +79,9 @@ function CurrentWeather({ weather }: Pick<WeatherCardProps, "weather">): VNode {
         <UnitSwitch />
       </p>
       <div class="facts">
-        <p class="condition" dir="auto">
-          {weather.condition}
+        {/* Isolated, so that it begins where the line below it begins, in whichever direction the page runs. */}
+        <p class="condition">
+          <bdi>{weather.condition}</bdi>
         </p>
         <p>
           {cardText.feelsLike(formatCelsius(weather.feels_like_c))} ·{" "}
@@ -205,10 +206,9 @@ export function formatDegrees(value: number): string {
   return `${whole < 0 ? "−" : ""}${Math.abs(whole)}°`
 }
 
-/**
- * Returns the time of an observation: "2026-05-02T14:00" → "14:00". It is local time at the place, so it isn't
- * converted.
- */
-export function parseObservedTime(observed: string): string | null {
-  return /T(\d{2}:\d{2})/.exec(observed)?.[1] ?? null
+/** "2026-05-02T14:00" → "2:00 PM" or "14:00", as the reader writes times. It is local time at the place, so it isn't converted. */
+export function formatObservedTime(observed: string): string | null {
+  const time = /T(\d{2}:\d{2})/.exec(observed)?.[1]
+  if (time === undefined) return null
+  return formatDate(`2000-01-01T${time}Z`, { hour: "numeric", minute: "2-digit", timeZone: "UTC" })
 }

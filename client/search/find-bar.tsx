@@ -93,15 +93,16 @@ function FindStatus({ state, index }: FindStatusProps): VNode {
   const { query, hits, next, isLoading, error } = state
   const hit = hits[index]
   const count = `${hits.length}${next === null ? "" : "+"}`
+  const position = index < 0 && next === null ? searchText.count(hits.length) : searchText.position(index + 1, count)
   return (
     <p role="status">
       {error !== null && <span class="fault">{searchText.failed(describeError(error))}</span>}
       {error === null && isLoading && searchText.searching}
       {error === null && !isLoading && query !== "" && hits.length === 0 && searchText.nothing}
-      {error === null && !isLoading && hits.length > 0 && searchText.position(index + 1, count)}
+      {error === null && !isLoading && hits.length > 0 && position}
       {hit !== undefined && (
         <span class="visually-hidden">
-          <SnippetText parts={hit.snippet} />
+          <SnippetText hit={hit} />
         </span>
       )}
     </p>

@@ -77,7 +77,15 @@ function openNeighbour({ router }: CommandContext, step: -1 | 1): void {
 function openConversationList({ isDrawerOpen }: CommandContext): void {
   const isDrawer = document.querySelector<HTMLElement>(".drawer-button")?.checkVisibility() ?? false
   if (isDrawer) isDrawerOpen.value = true
-  else document.querySelector<HTMLElement>(".sidebar nav a[aria-current], .sidebar nav a, .sidebar a")?.focus()
+  else
+    ["nav a[aria-current]", "nav a", "a"]
+      .map(findInSidebar)
+      .find((link) => link !== null)
+      ?.focus()
+}
+
+function findInSidebar(selector: string): HTMLElement | null {
+  return document.querySelector<HTMLElement>(`.sidebar ${selector}`)
 }
 
 function exportConversation({ router, getSidebar }: CommandContext, format: "markdown" | "jsonl"): void {

@@ -4,7 +4,7 @@
  */
 
 import { focusRequests } from "../ui/focus.ts"
-import { organizingText } from "../words/parts/organizing-text.ts"
+import { appText } from "../words/page-text.ts"
 import { searchText } from "../words/search/search-text.ts"
 import { openSearchDialog } from "./open-dialog.ts"
 import { type CommandContext, openHash, PAGE_COMMANDS } from "./page-commands.ts"
@@ -42,7 +42,7 @@ function listOrganizingCommands({ router, getSidebar }: CommandContext): readonl
     focusRequests.value++
   }
   return [
-    { label: organizingText.temporary, keys: [], run: startTemporary },
+    { label: appText.temporaryChat, keys: [], run: startTemporary },
     ...items.map(({ label, onSelect }) => ({ label, keys: [], run: onSelect })),
   ]
 }

@@ -251,7 +251,7 @@ function ItemContent({ item }: { readonly item: Item }): VNode {
     <>
       <bdi class="title">{formatTitle(title)}</bdi>
       <time>{formatRelativeTime(at, Date.now())}</time>
-      {item.kind === "message" && <SnippetText parts={item.hit.snippet} />}
+      {item.kind === "message" && <SnippetText hit={item.hit} />}
     </>
   )
 }

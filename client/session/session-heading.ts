@@ -5,12 +5,12 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals"
 import { isAgentSession } from "../../shared/protocol/agent-session-id.ts"
-import { isShared } from "../net/api.ts"
+import { appText } from "../words/page-text.ts"
 import type { SessionController } from "./session-controller.ts"
 import type { SessionList } from "./session-list.ts"
 
 export interface SessionHeading {
-  /** The session's title in the list; null if the list doesn't contain the session. */
+  /** The title in the list. For a temporary session, a name that says so. Null if the list doesn't contain the session. */
   readonly title: string | null
   /** Whether the open session belongs to an agent. The list doesn't contain such sessions. */
   readonly isAgentSession: boolean
@@ -20,8 +20,6 @@ export interface SessionHeading {
   readonly agent?: string | undefined
   /** The id of the session from which an agent's session was opened. */
   readonly openedFrom: string | null
-  /** The id of the open session if it is the user's own and is not in the list yet. */
-  readonly unlistedId: string | null
 }
 
 const NO_HEADING: SessionHeading = {
@@ -29,7 +27,6 @@ const NO_HEADING: SessionHeading = {
   isAgentSession: false,
   askingAgent: null,
   openedFrom: null,
-  unlistedId: null,
 }
 
 export function createHeading(
@@ -44,8 +41,7 @@ export function createHeading(
       const askingAgent = open.store.findAskingAgent()
       return { ...NO_HEADING, isAgentSession: true, askingAgent, openedFrom: openedFrom.value }
     }
-    const title = sessionList.findTitle(open.id) ?? null
-    const isUnlisted = title === null && open.isLoaded.value && !isShared(open.id)
-    return { ...NO_HEADING, title, agent: open.agent.value, unlistedId: isUnlisted ? open.id : null }
+    const title = sessionList.findTitle(open.id) ?? (open.store.isTemporary.value ? appText.temporaryChat : null)
+    return { ...NO_HEADING, title, agent: open.agent.value }
   })
 }

@@ -248,12 +248,13 @@ export class SessionRouter {
   closeSession(id: string): void {
     this.#backgroundControllers.get(id)?.close()
     this.#backgroundControllers.delete(id)
-    if (this.controller.peek()?.id !== id) return
-    this.controller.peek()?.close()
-    this.#stopReporting?.()
-    this.controller.value = null
+    const open = this.controller.peek()
+    if (open?.id !== id) return
+    open.close()
+    this.#showController(null)
     this.startingEntry.value = this.#sessionStarts.findOldest()
-    this.#deps.writeHash("#/")
+    // The settings page stays open.
+    if (parseSessionHash(this.#deps.readHash()) === id) this.#deps.writeHash("#/")
   }
 
   /** Drops a deleted session's draft and unsent messages. Returns a function that restores the draft. */

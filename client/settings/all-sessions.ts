@@ -99,19 +99,24 @@ const parseBulkResults = createParser<{ readonly results: readonly { readonly id
 })
 
 /**
- * Deletes all of the user's own conversations. Throws RequestError if the server can't be reached; in that case, some
- * conversations may remain.
+ * Deletes all of the user's own conversations, and calls `onDeleted` with those of each request. Throws RequestError if the
+ * server can't be reached; in that case, some conversations may remain.
  */
-export async function deleteAllSessions(api: AuthorizedApi, onProgress: (done: number) => void): Promise<Outcome> {
+export async function deleteAllSessions(
+  api: AuthorizedApi,
+  onProgress: (done: number) => void,
+  onDeleted: (ids: ReadonlySet<string>) => void,
+): Promise<Outcome> {
   const ids = (await listAllSessions(api)).map(({ id }) => id)
   let [done, failed] = [0, 0]
   for (let at = 0; at < ids.length; at += MAX_BULK_SESSIONS) {
     const batch = ids.slice(at, at + MAX_BULK_SESSIONS)
     const request = createJsonRequest("POST", { ids: batch, action: "delete" })
     const { results } = await parseBody(await api.fetchAuthorized("/v1/sessions/bulk", request), parseBulkResults)
-    const deleted = results.filter(({ ok }) => ok).length
-    done += deleted
-    failed += batch.length - deleted
+    const deleted = new Set(results.flatMap(({ id, ok }) => (ok ? [id] : [])))
+    done += deleted.size
+    failed += batch.length - deleted.size
+    onDeleted(deleted)
     onProgress(done + failed)
   }
   return { done, failed }

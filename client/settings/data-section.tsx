@@ -3,6 +3,7 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useId } from "preact/hooks"
+import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { describeError } from "../net/http-request.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { Dialog } from "../ui/dialog.tsx"
@@ -28,7 +29,11 @@ export function DataSection({ router }: { readonly router: SessionRouter }): VNo
   })
   const deleteAll = deletion.run(async (showText) => {
     isConfirming.value = false
-    const { done, failed } = await deleteAllSessions(router.api, (count) => showText(settingsText.deleting(count)))
+    const { done, failed } = await deleteAllSessions(
+      router.api,
+      (count) => showText(settingsText.deleting(count)),
+      (ids) => dropSessions(router, ids),
+    )
     showText(failed === 0 ? settingsText.deleted(done) : settingsText.deletedPartly(failed))
     await router.sessionList.refresh()
   })
@@ -50,6 +55,18 @@ export function DataSection({ router }: { readonly router: SessionRouter }): VNo
       {isConfirming.value && <DeleteAllDialog onCancel={() => (isConfirming.value = false)} onConfirm={deleteAll} />}
     </section>
   )
+}
+
+/** Closes deleted sessions and removes them at once. A server that is still erasing them may need a while for the next list. */
+function dropSessions(router: SessionRouter, ids: ReadonlySet<string>): void {
+  const { sessionList } = router
+  for (const id of ids) {
+    router.closeSession(id)
+    router.forgetStored(id)
+  }
+  const keepOthers = (rows: readonly SessionSummary[]) => rows.filter(({ id }) => !ids.has(id))
+  sessionList.editRows(keepOthers)
+  sessionList.archived.value = keepOthers(sessionList.archived.peek())
 }
 
 interface Job {

@@ -30,6 +30,7 @@ export function MoreSessionsButton({ router, searchedId }: MoreSessionsButtonPro
   const button = useRef<HTMLButtonElement>(null)
   const more = sessionList.more.value
   useLoadNearEnd(button, sessionList, more)
+  useRefresh(sessionList, searchedId)
   useSearch(sessionList, searchedId, more)
   useArchiveSearch(router, searchedId, more)
   if (more === "none") return null
@@ -69,6 +70,16 @@ function useLoadNearEnd(button: RefObject<HTMLElement | null>, sessionList: Sess
   }, [more])
 }
 
+/** Loads the list again, because the session may be newer than the list: a branch, or a session of another device. */
+function useRefresh(sessionList: SessionList, searchedId: string | null): void {
+  const isListLoaded = sessionList.isLoaded.value
+  useEffect(() => {
+    if (searchedId === null || !isListLoaded) return undefined
+    const timer = setTimeout(() => void sessionList.refresh(), SEARCH_DELAY_MS)
+    return () => clearTimeout(timer)
+  }, [searchedId, isListLoaded])
+}
+
 /** Loads pages until the session is listed. */
 function useSearch(sessionList: SessionList, searchedId: string | null, more: MoreSessions): void {
   const search = useRef({ id: searchedId, pages: 0 })
@@ -87,12 +98,11 @@ function useSearch(sessionList: SessionList, searchedId: string | null, more: Mo
   }, [searchedId, more])
 }
 
-/** Looks for the session in the archive if the list doesn't contain it. A temporary session is in neither. */
+/** Looks for the session in the archive if the list doesn't contain it. */
 function useArchiveSearch(router: SessionRouter, searchedId: string | null, more: MoreSessions): void {
   const isDone = more === "none" && router.sessionList.isLoaded.value
   useEffect(() => {
-    const isTemporary = router.controller.peek()?.store.isTemporary.peek() === true
-    if (searchedId === null || !isDone || isTemporary) return undefined
+    if (searchedId === null || !isDone) return undefined
     const timer = setTimeout(() => void findArchived(router, searchedId).catch(() => {}), SEARCH_DELAY_MS)
     return () => clearTimeout(timer)
   }, [searchedId, isDone])

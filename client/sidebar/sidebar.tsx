@@ -8,6 +8,7 @@ import { type Signal, useComputed, useSignal } from "@preact/signals"
 import type { RefObject, VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { userMenu } from "../account/deferred-account.ts"
+import { isShared } from "../net/api.ts"
 import { searchTools } from "../search/deferred-search.ts"
 import { openSearchDialog } from "../search/open-dialog.ts"
 import type { SessionRouter } from "../session/session-router.ts"
@@ -109,7 +110,7 @@ interface SessionNavigationProps {
 }
 
 function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
-  const { openedFrom, unlistedId } = router.heading.value
+  const { openedFrom } = router.heading.value
   const openId = useComputed(() => router.controller.value?.id ?? null).value
   const isPointerInside = useSignal(false)
   const loaded = sessionActions.module.value
@@ -125,13 +126,21 @@ function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
         emptyText={describeEmptyList(router)}
         currentId={openedFrom ?? openId}
         isCurrentOpen={openedFrom === null}
-        unlistedId={unlistedId}
+        unlistedId={findUnlisted(router)}
         isPointerInside={isPointerInside.value}
         actions={actions}
         onRenamed={(...result) => loaded?.finishRenaming(router, actions, ...result)}
       />
     </nav>
   )
+}
+
+/** Returns the id of the open session if it is the user's own and not in the list yet. */
+function findUnlisted({ heading, controller }: SessionRouter): string | null {
+  const { title, isAgentSession } = heading.value
+  const open = controller.value
+  const isUnlisted = title === null && !isAgentSession && open?.isLoaded.value === true && !isShared(open.id)
+  return isUnlisted ? open.id : null
 }
 
 /** Returns the text of an empty list. There is none while the tenant is leaving. */

@@ -83,8 +83,7 @@ export class ScrollAnchor {
   /** Scrolls to the newest message and follows the end from then on. */
   scrollToEnd(): void {
     this.#newer?.showNewest()
-    this.isFollowing.value = true
-    this.hasUnread.value = false
+    this.#follow()
     this.updatePosition()
   }
 
@@ -93,9 +92,7 @@ export class ScrollAnchor {
     const view = this.#view
     if (view === null) return
     if (this.isFollowing.peek()) view.scrollTop = view.scrollHeight
-    this.#lastTop = view.scrollTop
-    this.#lastHeight = view.scrollHeight
-    this.#checkEdges(view)
+    this.#notePosition(view)
   }
 
   /**
@@ -108,6 +105,11 @@ export class ScrollAnchor {
 
   stopFollowing(): void {
     this.isFollowing.value = false
+  }
+
+  /** Stops following, unless all content fits into the view, which is then at the end whatever is shown. */
+  leaveEnd(): void {
+    if (this.#view !== null && this.#view.scrollHeight > this.#view.clientHeight) this.stopFollowing()
   }
 
   /** Moves the focus from an element that disappeared to the view, so that its keys keep scrolling. */
@@ -128,20 +130,25 @@ export class ScrollAnchor {
     this.#fraction = (wanted - view.scrollTop) % 1
   }
 
-  #handleScroll(view: HTMLElement): void {
-    if (distanceToEnd(view) <= END_THRESHOLD_PX && this.#newer?.hasNewer !== true) {
-      this.isFollowing.value = true
-      this.hasUnread.value = false
-    } else if (view.scrollTop < this.#lastTop - 1 && view.scrollHeight >= this.#lastHeight) {
-      // The view moved up although the content didn't shrink, so the user scrolled.
-      this.isFollowing.value = false
-    }
-    this.#lastTop = view.scrollTop
-    this.#lastHeight = view.scrollHeight
-    this.#checkEdges(view)
+  #follow(): void {
+    this.isFollowing.value = true
+    this.hasUnread.value = false
   }
 
-  #checkEdges(view: HTMLElement): void {
+  #handleScroll(view: HTMLElement): void {
+    if (distanceToEnd(view) <= END_THRESHOLD_PX && this.#newer?.hasNewer !== true) {
+      this.#follow()
+    } else if (view.scrollTop < this.#lastTop - 1 && view.scrollHeight >= this.#lastHeight) {
+      // The view moved up although the content didn't shrink, so the user scrolled.
+      this.stopFollowing()
+    }
+    this.#notePosition(view)
+  }
+
+  /** Remembers the position, and requests messages if it is near an edge. */
+  #notePosition(view: HTMLElement): void {
+    this.#lastTop = view.scrollTop
+    this.#lastHeight = view.scrollHeight
     if (this.isPartial) return
     if (view.scrollTop < EDGE_THRESHOLD_PX) this.#onNearTop()
     if (distanceToEnd(view) < EDGE_THRESHOLD_PX) void this.#newer?.loadNewer()

@@ -164,6 +164,7 @@ function OutputText({ text }: { readonly text: string }): VNode {
 /** Asks the user to allow or deny a call. Disappears once the user has decided, in any tab. */
 function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps): VNode | null {
   const fieldsetRef = useRef<HTMLFieldSetElement>(null)
+  const label = getToolLabel(name)
   const requests = useChangeRequests()
   const tools = answerTools.module.value
   if (requests === null) return null
@@ -177,8 +178,8 @@ function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps):
     fieldsetRef.current?.parentElement?.querySelector("summary")?.focus({ preventScroll: true })
   }
   return (
-    <fieldset class="ask" aria-label={toolText.approvalLabel(name)} ref={fieldsetRef}>
-      <p>{toolText.approvalQuestion(name)}</p>
+    <fieldset class="ask" aria-label={toolText.approvalLabel(label)} ref={fieldsetRef}>
+      <p>{toolText.approvalQuestion(label)}</p>
       <button type="button" class="firm" aria-disabled={sentDecision !== null} onClick={sendDecision("allow")}>
         {sentDecision === "allow" ? toolText.allowing : toolText.allow}
       </button>

@@ -114,7 +114,7 @@ export const importText = translate("import", {
   unreadable: "We couldn't read this file. Nothing was imported.",
   emptyFile: "This file is empty.",
   emptyExport: "We couldn't find any messages in this file.",
-  zip: "This is a ZIP archive. Unzip it and import the file “conversations.json”.",
+  zip: "This is a ZIP archive. Unzip it and import a conversation file from it, such as “conversations.json”.",
   gzipTooLarge: "Compressed files can be up to 64 MB. Unzip the file first.",
   arrayTooLarge: "JSON lists can be up to 64 MB. Put one message per line.",
   lineTooLong: "A line of this file is too long to import.",

@@ -31,6 +31,7 @@ export const appText = translate("app", {
   askedBy: (agent: string) => `Asked by ${agent}`,
   /** The title of such a conversation while the asking agent isn't known. */
   agentConversation: "Agent conversation",
+  temporaryChat: "Temporary chat",
   loadsLater: "This conversation will load when you're back online.",
 })
 

@@ -64,7 +64,7 @@ test("[LB7] [LB8] the search bar finds messages that aren't loaded, and keeps fo
   await page.waitForSelector("article[data-id]")
   await pressUntil(page, "Control+Shift+f", ".find-bar input:focus")
   await page.keyboard.type("kingfisher")
-  await page.waitForSelector(".find-bar p:has-text('0 of 2')")
+  await page.waitForSelector(".find-bar p:has-text('2 results')")
   await page.keyboard.press("Enter")
   await page.waitForSelector(".find-bar p:has-text('1 of 2')")
   await page.waitForSelector("article[data-marked]:has-text('kingfisher, 250')")
@@ -119,6 +119,9 @@ test("[KB5] keys move between conversations and messages", async () => {
   expect(await readFocusedMessage(page)).toContain("One.")
   await page.keyboard.press("/")
   expect(await page.evaluate(() => document.activeElement?.matches(".composer textarea"))).toBe(true)
+  // The shortcut that leads to the list focuses the open conversation.
+  await page.keyboard.press("Control+Shift+s")
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("href"))).toBe(new URL(first).hash)
   expect(errors).toEqual([])
   await page.context().close()
 })

@@ -3,7 +3,7 @@
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { loadCards, tagToToolName } from "../../client/cards/card-registry.tsx"
 import { localeToUnit, readUnit, temperatureUnit } from "../../client/cards/temperature-unit.ts"
-import { formatDegrees, parseObservedTime } from "../../client/cards/weather-card.tsx"
+import { formatDegrees, formatObservedTime } from "../../client/cards/weather-card.tsx"
 import { CONDITIONS, createCardSegment, createWeather } from "../support/page-fixtures/messages.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
@@ -65,7 +65,7 @@ describe("cards", () => {
     const { root } = answer([createCardSegment(createWeather("Partly cloudy", { source: "sample" }), "Take *care*.")])
     const shownText = root.querySelector(".card")?.textContent?.replace(/\s+/g, " ")
     expect(shownText).toBe(
-      "London, GBSample data14:0012°CPartly cloudyFeels like 10° · Humidity 78% · Wind 14 km/h WSWTomorrow14° / 9°Slight rain · 70%Take care.",
+      "London, GBSample data2:00 PM12°CPartly cloudyFeels like 10° · Humidity 78% · Wind 14 km/h WSWTomorrow14° / 9°Slight rain · 70%Take care.",
     )
     const live = answer([
       createCardSegment(
@@ -187,7 +187,7 @@ describe("cards", () => {
 
   test("[CA6] degrees are whole numbers with a real minus sign, and never minus zero", () => {
     expect([12.4, -0.4, 0, -12.5, 21.5].map(formatDegrees)).toEqual(["12°", "0°", "0°", "−12°", "22°"])
-    expect(parseObservedTime("2026-05-02T14:00")).toBe("14:00")
-    expect(parseObservedTime("soon")).toBe(null)
+    expect(formatObservedTime("2026-05-02T14:00")?.replace(/\s/, " ")).toBe("2:00 PM")
+    expect(formatObservedTime("soon")).toBe(null)
   })
 })

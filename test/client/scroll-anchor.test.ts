@@ -123,6 +123,15 @@ describe("scrolling", () => {
     expect(scrollAnchor.findReadingMessage()).toBe("b")
   })
 
+  test("[PG15] the view stays at the end while all messages fit into it", () => {
+    const { scrollAnchor, grow } = setUp(400)
+    scrollAnchor.leaveEnd()
+    expect(scrollAnchor.isFollowing.value).toBe(true)
+    grow(300)
+    scrollAnchor.leaveEnd()
+    expect(scrollAnchor.isFollowing.value).toBe(false)
+  })
+
   test("[PG16] requests older messages at once if the first page doesn't fill the window", () => {
     expect(setUp(400).nearTop).toHaveBeenCalled()
   })

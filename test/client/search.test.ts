@@ -8,6 +8,7 @@ import { openSearchDialog } from "../../client/search/open-dialog.ts"
 import { listPaletteCommands } from "../../client/search/palette-commands.ts"
 import { type CommandContext, PAGE_COMMANDS } from "../../client/search/page-commands.ts"
 import { type HitPage, PagedSearch, QUERY_DELAY_MS } from "../../client/search/paged-search.ts"
+import { toPlainSnippet } from "../../client/search/plain-snippet.ts"
 import { listSections } from "../../client/search/palette-items.ts"
 import { rankItems } from "../../client/search/rank-items.ts"
 import { isComposing, type Keys, type KeyPress, matchesKeys, nameKeys } from "../../client/search/shortcut-keys.ts"
@@ -21,6 +22,26 @@ const hit = (session: string, message: string | null): SearchHit => ({
   role: message === null ? "title" : "user",
   snippet: [{ text: "found", hit: true }],
   at: 5,
+})
+
+/** Returns an excerpt in which hits are written in guillemets. */
+function plain(text: string): string {
+  const parts = text.split(/«([^»]*)»/u).map((piece, at) => ({ text: piece, hit: at % 2 === 1 }))
+  return toPlainSnippet(parts.filter((part) => part.text !== ""))
+    .map((part) => (part.hit ? `«${part.text}»` : part.text))
+    .join("")
+}
+
+test.each([
+  ["I couldn't find **«Atlantis»**, or `code`.", "I couldn't find «Atlantis», or code."],
+  ["…[How to «steep» tea](https://example.com/tea) now", "…How to «steep» tea now"],
+  ["See [the page](https://exam…", "See the page…"],
+  ["See [the page](https://«example».com/tea).", "See [the page](https://«example».com/tea)."],
+  ["«Tea» [here](https://example.com/«tea»)", "«Tea» here"],
+  ["# What I ~~can~~ «do» ## Next", "What I can «do» Next"],
+  ["2 ** 3 is «8», C# too; x[1](2)", "2 ** 3 is «8», C# too; x[1](2)"],
+])("[LB9] the excerpt %j is shown as %j", (text, shown) => {
+  expect(plain(text)).toBe(shown)
 })
 
 describe("the order of the palette's entries", () => {

@@ -278,7 +278,6 @@ describe("sessions", () => {
       isAgentSession: true,
       askingAgent: null,
       openedFrom: "s1",
-      unlistedId: null,
     })
     expect(formatHeading(router.heading.value)).toBe("Agent conversation")
   })

@@ -291,6 +291,19 @@ describe("changes", () => {
     expect(router.draft.text.value).toBe("")
   })
 
+  test("[VD8] the settings stay open when the conversation behind them is closed", async () => {
+    const setup = setUp()
+    const writeHash = vi.fn()
+    let hash = "#/s/s1"
+    const router = new SessionRouter({ ...setup.deps, readHash: () => hash, writeHash })
+    router.openFromHash()
+    await settle()
+    hash = "#/settings"
+    router.closeSession("s1")
+    expect(router.controller.value).toBe(null)
+    expect(writeHash).not.toHaveBeenCalled()
+  })
+
   test("[PG33] if a conversation can't be deleted, its unsent messages are kept", async () => {
     const setup = setUp()
     const api = { ...setup.api, eraseSession: rejectRequest }

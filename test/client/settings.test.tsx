@@ -9,6 +9,7 @@ import { deleteAllSessions, exportAllSessions } from "../../client/settings/all-
 import { isSettingsOpen, openSettingsFromHash, settingsPage } from "../../client/settings/deferred-settings.ts"
 import { SettingsPage } from "../../client/settings/settings-page.tsx"
 import { ZipWriter } from "../../client/settings/zip-file.ts"
+import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { crc32 } from "../../shared/crc32.ts"
 import { theme } from "../../client/ui/preferences/theme.ts"
 import { delay, draw, until } from "./dom.ts"
@@ -107,7 +108,14 @@ describe("all conversations", () => {
   test("[VD8] are deleted a hundred at a time, including archived ones; failures are counted", async () => {
     const ids = Array.from({ length: 130 }, (_, n) => `s${n}`)
     const { api, deleted, requests } = createApi([ids.slice(0, 100), ids.slice(100)], [["old"]], ["s7"])
-    expect(await deleteAllSessions(api, () => {})).toEqual({ done: 130, failed: 1 })
+    const reported: string[] = []
+    const outcome = await deleteAllSessions(
+      api,
+      () => {},
+      (some) => reported.push(...some),
+    )
+    expect(outcome).toEqual({ done: 130, failed: 1 })
+    expect(reported).toEqual(deleted)
     expect(deleted).toEqual([...ids, "old"].filter((id) => id !== "s7"))
     expect(requests.filter((path) => path.endsWith("/bulk"))).toHaveLength(2)
   })
@@ -121,14 +129,23 @@ describe("all conversations", () => {
   })
 })
 
+const closeSession = vi.fn()
+
 function openPage() {
   const { api, deleted } = createApi([["a"]], [[]])
   const refresh = vi.fn(async () => {})
+  /** The list, from which deleted sessions disappear before it is refreshed. */
+  let rows: SessionSummary[] = [createSession("a"), createSession("b")]
+  const editRows = (update: (shown: SessionSummary[]) => SessionSummary[]): void => {
+    rows = update(rows)
+  }
   const router = {
     api,
     controller: signal(null),
     isReadOnly: signal(false),
-    sessionList: { refresh, showNotice: vi.fn() },
+    closeSession: closeSession.mockClear(),
+    forgetStored: vi.fn(),
+    sessionList: { refresh, showNotice: vi.fn(), editRows, archived: signal([createSession("a"), createSession("b")]) },
   } as unknown as SessionRouter
   const root = draw(<SettingsPage router={router} />)
   const findButton = (label: string): HTMLButtonElement => {
@@ -136,7 +153,8 @@ function openPage() {
     if (found === undefined) throw new Error(`no button ${label}`)
     return found
   }
-  return { root, deleted, refresh, findButton }
+  const listIds = () => [rows, router.sessionList.archived.value].map((list) => list.map(({ id }) => id))
+  return { root, deleted, refresh, findButton, listIds }
 }
 
 describe("the settings page", () => {
@@ -178,7 +196,7 @@ describe("the settings page", () => {
   })
 
   test("[VD8] deletes conversations only after the word has been typed", async () => {
-    const { root, deleted, refresh, findButton } = openPage()
+    const { root, deleted, refresh, findButton, listIds } = openPage()
     findButton("Delete all…").click()
     await delay()
     expect(findButton("Delete everything").disabled).toBe(true)
@@ -191,6 +209,8 @@ describe("the settings page", () => {
     findButton("Delete everything").click()
     await until(() => expect(root.textContent).toContain("1 conversation deleted."))
     expect(deleted).toEqual(["a"])
+    expect(listIds()).toEqual([["b"], ["b"]])
+    expect(closeSession.mock.calls).toEqual([["a"]])
     expect(refresh).toHaveBeenCalledTimes(1)
   })
 })

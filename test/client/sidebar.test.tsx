@@ -41,6 +41,7 @@ const listBodies = (request: Mock<(path: string, init?: RequestInit) => Promise<
 
 async function openPage(rows: readonly SessionSummary[], settings: Partial<PageSettings> = {}, isViewer = false) {
   const { deps, api } = setUp()
+  const hashes = ["#/"]
   const rename = vi.fn((_id: string, title: string) => Promise.resolve(title))
   const erase = vi.fn((_id: string) => Promise.resolve())
   const stop = vi.fn()
@@ -56,8 +57,8 @@ async function openPage(rows: readonly SessionSummary[], settings: Partial<PageS
     },
     settings: signal({ media_hosts: [], embed_origins: [], ...settings }),
     isReadOnly: signal(isViewer),
-    readHash: () => "#/",
-    writeHash() {},
+    readHash: () => hashes.at(-1) ?? "",
+    writeHash: (hash) => void hashes.push(hash),
   })
   await router.sessionList.refresh()
   const isDrawerOpen = signal(false)
@@ -114,20 +115,23 @@ describe("the list", () => {
     expect([...root.querySelectorAll("nav h2")].map((element) => element.textContent)).toEqual(["Today"])
   })
 
-  test("[PG54] an empty list explains what will appear in it", async () => {
-    const { root } = await openPage([])
-    expect(root.querySelector("nav")?.textContent).toBe("Your conversations will appear here.")
+  test.each([
+    ["a user", {}, false, "Your conversations will appear here."],
+    ["a viewer", {}, true, "Conversations shared with you will appear here."],
+    ["a user whose tenant is leaving", { erases_at: NOW + 90_000 }, false, ""],
+  ])("[PG54] [PG85] to %s, an empty list explains what will appear in it", async (_who, settings, isViewer, text) => {
+    const { root } = await openPage([], settings, isViewer)
+    expect(root.querySelector("nav")?.textContent).toBe(text)
   })
+})
 
-  test("[PG54] to a viewer, an empty list explains that shared conversations appear in it", async () => {
-    const { root } = await openPage([], {}, true)
-    expect(root.querySelector("nav")?.textContent).toBe("Conversations shared with you will appear here.")
-  })
-
-  test("[PG54] [PG85] an empty list has no explanation while the tenant is leaving", async () => {
-    const { root } = await openPage([], { erases_at: NOW + 90_000 })
-    expect(root.querySelector("nav")?.textContent).toBe("")
-  })
+test("[PG75] a conversation that was created after the list was loaded is added to the list when it is opened", async () => {
+  const rows = [createRow("a")]
+  const { root, router } = await openPage(rows)
+  rows.push(createRow("branch"))
+  router.showSession("branch")
+  await until(() => expect(root.querySelector("a[aria-current]")?.textContent).toContain("Title branch"))
+  expect(router.heading.value.title).toBe("Title branch")
 })
 
 describe("the menu", () => {

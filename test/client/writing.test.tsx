@@ -6,7 +6,7 @@ import { act } from "preact/test-utils"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { openNotified } from "../../client/service-worker/open-notified.ts"
 import { Draft } from "../../client/session/draft.ts"
-import { splitSentences, guessLanguage } from "../../client/writing/answers/read-aloud.ts"
+import { splitSentences, guessLanguage, startReading, stopReading } from "../../client/writing/answers/read-aloud.ts"
 import { deservesNotification, notifyAboutAnswer, switchNotifying } from "../../client/writing/answer-notifications.ts"
 import { appendPhrase } from "../../client/writing/dictation.ts"
 import { createPastedFile, isLongPaste } from "../../client/writing/long-paste.ts"
@@ -328,5 +328,15 @@ describe("reading aloud", () => {
     ["123", null],
   ])("[WR35] %j is read in %j", (text, language) => {
     expect(guessLanguage(text)).toBe(language)
+  })
+
+  test("[WR35] a voice is asked for by language and region alone", () => {
+    const languages: string[] = []
+    vi.stubGlobal("SpeechSynthesisUtterance", class {})
+    vi.stubGlobal("speechSynthesis", { cancel() {}, speak: ({ lang }: { lang: string }) => void languages.push(lang) })
+    startReading("a", "Hello.", "en-US-u-nu-latn")
+    stopReading()
+    expect(languages).toEqual(["en-US"])
+    vi.unstubAllGlobals()
   })
 })

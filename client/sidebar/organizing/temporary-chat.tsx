@@ -8,6 +8,7 @@ import type { VNode } from "preact"
 import { describeError } from "../../net/http-request.ts"
 import type { SessionRouter } from "../../session/session-router.ts"
 import { focusRequests } from "../../ui/focus.ts"
+import { appText } from "../../words/page-text.ts"
 import { organizingText } from "../../words/parts/organizing-text.ts"
 import { sessionActionText } from "../../words/session-action-text.ts"
 import { DeleteDialog } from "../delete-dialog.tsx"
@@ -23,7 +24,7 @@ export function TemporarySwitch({ router: { nextOptions } }: { readonly router: 
     <li class="temporary-switch">
       <button type="button" aria-pressed={isOn} onClick={toggle}>
         <TemporaryIcon />
-        {organizingText.temporary}
+        {appText.temporaryChat}
       </button>
     </li>
   )
@@ -39,7 +40,7 @@ export function TemporaryNote({ router }: { readonly router: SessionRouter }): V
     <div class="temporary-note">
       <TemporaryIcon />
       <span>
-        <b>{organizingText.temporary}</b> {organizingText.temporaryHint}
+        <b>{appText.temporaryChat}</b> {organizingText.temporaryHint}
       </span>
       {open !== null && <EraseButton router={router} id={open.id} />}
     </div>
@@ -52,7 +53,7 @@ function EraseButton({ router, id }: { readonly router: SessionRouter; readonly 
   const erase = (): void => {
     isConfirming.value = false
     router.eraseSession(id).catch((error: unknown) => {
-      const name = organizingText.temporary
+      const name = appText.temporaryChat
       router.sessionList.showNotice(sessionActionText.deleteFailed(name, describeError(error)), true)
     })
     // Deferred until the dialog has closed.
@@ -64,7 +65,7 @@ function EraseButton({ router, id }: { readonly router: SessionRouter; readonly 
         {sessionActionText.delete}
       </button>
       {isConfirming.value && (
-        <DeleteDialog title={organizingText.temporary} onCancel={() => (isConfirming.value = false)} onDelete={erase} />
+        <DeleteDialog title={appText.temporaryChat} onCancel={() => (isConfirming.value = false)} onDelete={erase} />
       )}
     </>
   )

@@ -27,7 +27,7 @@ export function findLeavingSwitch(
       const replacement = articles.find((one) => getId(one) === id)
       replacement?.querySelector<HTMLElement>(`.versions [data-focus-key=${way}]`)?.focus({ preventScroll: true })
       if (replacement === undefined) return false
-      if (replacement !== articles.at(-1)) scrollAnchor.stopFollowing()
+      if (replacement !== articles.at(-1)) scrollAnchor.leaveEnd()
       scrollAnchor.shiftBy(bottom, replacement.getBoundingClientRect().bottom)
       return true
     },

@@ -17,7 +17,7 @@ export async function jumpToMessage(
 ): Promise<boolean> {
   const { isFollowing } = scrollAnchor
   const wasFollowing = isFollowing.peek()
-  scrollAnchor.stopFollowing()
+  scrollAnchor.leaveEnd()
   const isLoaded = await requests.loadUntilMessage(id)
   if (isLoaded) await new Promise((resolve) => setTimeout(resolve, RENDER_DELAY_MS))
   const article = isLoaded ? showArticle(scrollAnchor.view, id) : null
@@ -25,7 +25,7 @@ export async function jumpToMessage(
     if (wasFollowing) isFollowing.value = true
     return false
   }
-  scrollAnchor.stopFollowing()
+  scrollAnchor.leaveEnd()
   article.dataset["marked"] = ""
   setTimeout(() => delete article.dataset["marked"], HIGHLIGHT_MS)
   return true

@@ -42,6 +42,5 @@ export const organizingText = translate("organizing", {
   selected: (count: number) => `${formatCount(count)} selected`,
   selectSession: (title: string) => `Select ${title}`,
   hideSidebar: "Hide the sidebar",
-  temporary: "Temporary chat",
   temporaryHint: "Doesn't appear in your list or in search. Erased 24 hours after you close it.",
 })

@@ -14,6 +14,7 @@ export function canReadAloud(): boolean {
   return typeof speechSynthesis === "object" && typeof SpeechSynthesisUtterance === "function"
 }
 
+/** Reads a text. `language` is a language tag. Its extensions, such as the digits to use, are not part of a voice's tag. */
 export function startReading(id: string, text: string, language: string): void {
   speechSynthesis.cancel()
   reading.value = id
@@ -21,7 +22,7 @@ export function startReading(id: string, text: string, language: string): void {
   if (pieces.length === 0) reading.value = null
   pieces.forEach((piece, at) => {
     const utterance = new SpeechSynthesisUtterance(piece)
-    utterance.lang = language
+    utterance.lang = language.replace(/-u-.*/, "")
     const isLast = at === pieces.length - 1
     const handleEnd = (): void => {
       if (isLast && reading.peek() === id) reading.value = null

@@ -144,7 +144,6 @@ export default {
       }),
     selectSession: (title) => `تحديد ${title}`,
     hideSidebar: "إخفاء الشريط الجانبي",
-    temporary: "محادثة مؤقتة",
     temporaryHint: "خارج القائمة والبحث، وتُحذف بعد 24 ساعة من إغلاقها.",
   },
   sharing: {

@@ -124,7 +124,6 @@ export default {
     selected: (count) => `${n(count)} ausgewählt`,
     selectSession: (title) => `${title} auswählen`,
     hideSidebar: "Seitenleiste ausblenden",
-    temporary: "Temporärer Chat",
     temporaryHint: "Erscheint nicht in der Liste und nicht in der Suche. Wird 24 Stunden nach dem Schließen gelöscht.",
   },
   sharing: {

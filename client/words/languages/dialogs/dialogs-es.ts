@@ -130,7 +130,6 @@ export default {
     selected: (count) => plural(count, { one: "# seleccionada", many: "# seleccionadas", other: "# seleccionadas" }),
     selectSession: (title) => `Seleccionar ${title}`,
     hideSidebar: "Ocultar la barra lateral",
-    temporary: "Chat temporal",
     temporaryHint: "No aparece en tu lista ni en la búsqueda. Se borra 24 horas después de que lo cierres.",
   },
   sharing: {

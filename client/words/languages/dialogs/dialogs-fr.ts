@@ -131,7 +131,6 @@ export default {
     selected: (count) => plural(count, { one: "# sélectionnée", many: "# sélectionnées", other: "# sélectionnées" }),
     selectSession: (title) => `Sélectionner ${title}`,
     hideSidebar: "Masquer la barre latérale",
-    temporary: "Conversation temporaire",
     temporaryHint: "N’apparaît ni dans la liste ni dans la recherche. Supprimée 24 heures après sa fermeture.",
   },
   sharing: {

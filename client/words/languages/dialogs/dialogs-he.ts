@@ -123,7 +123,6 @@ export default {
     selected: (count) => plural(count, { one: "נבחרה שיחה אחת", two: "נבחרו שתי שיחות", other: "נבחרו # שיחות" }),
     selectSession: (title) => `בחירת ${title}`,
     hideSidebar: "הסתרת סרגל הצד",
-    temporary: "שיחה זמנית",
     temporaryHint: "לא מופיעה ברשימה ובחיפוש. תימחק 24 שעות אחרי סגירתה.",
   },
   sharing: {

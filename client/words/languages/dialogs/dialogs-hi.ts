@@ -118,7 +118,6 @@ export default {
     selected: (count) => `${n(count)} चुनी गईं`,
     selectSession: (title) => `${title} चुनें`,
     hideSidebar: "साइडबार छिपाएँ",
-    temporary: "अस्थायी चैट",
     temporaryHint: "यह आपकी सूची या खोज में नहीं दिखती। बंद करने के 24 घंटे बाद यह मिट जाती है।",
   },
   sharing: {

@@ -118,7 +118,6 @@ export default {
     selected: (count) => `${n(count)} 件選択中`,
     selectSession: (title) => `${title}を選択`,
     hideSidebar: "サイドバーを隠す",
-    temporary: "一時チャット",
     temporaryHint: "一覧にも検索にも表示されません。閉じてから 24 時間後に消去されます。",
   },
   sharing: {

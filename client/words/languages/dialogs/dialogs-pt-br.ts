@@ -130,7 +130,6 @@ export default {
     selected: (count) => plural(count, { one: "# selecionada", many: "# selecionadas", other: "# selecionadas" }),
     selectSession: (title) => `Selecionar ${title}`,
     hideSidebar: "Ocultar a barra lateral",
-    temporary: "Chat temporário",
     temporaryHint: "Não aparece na lista nem na pesquisa. É apagado 24 horas depois que você o fecha.",
   },
   sharing: {

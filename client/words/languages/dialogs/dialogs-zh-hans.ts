@@ -116,7 +116,6 @@ export default {
     selected: (count) => `已选择 ${n(count)} 个`,
     selectSession: (title) => `选择“${title}”`,
     hideSidebar: "隐藏侧边栏",
-    temporary: "临时对话",
     temporaryHint: "不会出现在列表和搜索中。关闭 24 小时后删除。",
   },
   sharing: {

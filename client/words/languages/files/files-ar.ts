@@ -70,7 +70,7 @@ export default {
     unreadable: "تعذّرت قراءة هذا الملف. لم يُستورد شيء.",
     emptyFile: "هذا الملف فارغ.",
     emptyExport: "لم نجد أي رسائل في هذا الملف.",
-    zip: "هذا أرشيف ZIP. فك ضغطه واستورد الملف «conversations.json».",
+    zip: "هذا أرشيف ZIP. فك ضغطه واستورد ملف محادثة منه، مثل «conversations.json».",
     gzipTooLarge: "الحد الأقصى للملفات المضغوطة 64 MB. فك ضغط الملف أولًا.",
     arrayTooLarge: "الحد الأقصى لقوائم JSON هو 64 MB. ضع رسالة واحدة في كل سطر.",
     lineTooLong: "في هذا الملف سطر أطول من أن يُستورد.",

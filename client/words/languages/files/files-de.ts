@@ -71,7 +71,7 @@ export default {
     unreadable: "Die Datei war nicht lesbar. Es wurde nichts importiert.",
     emptyFile: "Diese Datei ist leer.",
     emptyExport: "Wir haben in dieser Datei keine Nachrichten gefunden.",
-    zip: "Das ist ein ZIP-Archiv. Entpacken Sie es und importieren Sie die Datei „conversations.json“.",
+    zip: "Das ist ein ZIP-Archiv. Entpacken Sie es und importieren Sie daraus eine Datei mit Unterhaltungen, zum Beispiel „conversations.json“.",
     gzipTooLarge: "Komprimierte Dateien können bis zu 64 MB groß sein. Entpacken Sie die Datei zuerst.",
     arrayTooLarge: "JSON-Listen können bis zu 64 MB groß sein. Schreiben Sie eine Nachricht pro Zeile.",
     lineTooLong: "Eine Zeile dieser Datei ist zu lang für den Import.",

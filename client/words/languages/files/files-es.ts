@@ -70,7 +70,7 @@ export default {
     unreadable: "No pudimos leer este archivo. No se importó nada.",
     emptyFile: "Este archivo está vacío.",
     emptyExport: "No encontramos mensajes en este archivo.",
-    zip: "Es un archivo ZIP. Descomprímelo e importa el archivo «conversations.json».",
+    zip: "Es un archivo ZIP. Descomprímelo e importa una conversación que contenga, por ejemplo «conversations.json».",
     gzipTooLarge: "Los archivos comprimidos pueden ocupar hasta 64 MB. Descomprímelo primero.",
     arrayTooLarge: "Las listas JSON pueden ocupar hasta 64 MB. Pon un mensaje por línea.",
     lineTooLong: "Una línea de este archivo es demasiado larga.",

@@ -70,7 +70,7 @@ export default {
     unreadable: "Ce fichier est illisible. Rien n’a été importé.",
     emptyFile: "Ce fichier est vide.",
     emptyExport: "Aucun message dans ce fichier.",
-    zip: "C’est une archive ZIP. Décompressez-la et importez le fichier « conversations.json ».",
+    zip: "C’est une archive ZIP. Décompressez-la et importez un fichier de conversation, par exemple « conversations.json ».",
     gzipTooLarge: "Un fichier compressé peut faire 64 Mo au plus. Décompressez-le d’abord.",
     arrayTooLarge: "Une liste JSON peut faire 64 Mo au plus. Mettez un message par ligne.",
     lineTooLong: "Une ligne de ce fichier est trop longue.",

@@ -70,7 +70,7 @@ export default {
     unreadable: "לא הצלחנו לקרוא את הקובץ. דבר לא יובא.",
     emptyFile: "הקובץ ריק.",
     emptyExport: "לא מצאנו הודעות בקובץ.",
-    zip: "זה ארכיון ZIP. יש לחלץ אותו ולייבא את הקובץ „conversations.json”.",
+    zip: "זה ארכיון ZIP. יש לחלץ אותו ולייבא ממנו קובץ שיחה, למשל „conversations.json”.",
     gzipTooLarge: "קובץ דחוס יכול להיות עד 64 MB. יש לחלץ אותו קודם.",
     arrayTooLarge: "רשימת JSON יכולה להיות עד 64 MB. יש לכתוב הודעה אחת בכל שורה.",
     lineTooLong: "יש בקובץ שורה ארוכה מדי לייבוא.",

@@ -73,7 +73,7 @@ export default {
     unreadable: "このファイルを読み取れませんでした。何もインポートされていません。",
     emptyFile: "このファイルは空です。",
     emptyExport: "このファイルにメッセージが見つかりませんでした。",
-    zip: "これは ZIP アーカイブです。展開して「conversations.json」をインポートしてください。",
+    zip: "これは ZIP アーカイブです。展開して、「conversations.json」などの会話ファイルをインポートしてください。",
     gzipTooLarge: "圧縮ファイルは 64 MB までです。先に展開してください。",
     arrayTooLarge: "JSON のリストは 64 MB までです。1 行に 1 件のメッセージを書いてください。",
     lineTooLong: "このファイルには、長すぎてインポートできない行があります。",

@@ -70,7 +70,7 @@ export default {
     unreadable: "Não conseguimos ler este arquivo. Nada foi importado.",
     emptyFile: "Este arquivo está vazio.",
     emptyExport: "Não encontramos mensagens neste arquivo.",
-    zip: "Este é um arquivo ZIP. Descompacte-o e importe o arquivo “conversations.json”.",
+    zip: "Este é um arquivo ZIP. Descompacte-o e importe um arquivo de conversa dele, por exemplo “conversations.json”.",
     gzipTooLarge: "Arquivos compactados podem ter até 64 MB. Descompacte o arquivo primeiro.",
     arrayTooLarge: "Listas JSON podem ter até 64 MB. Coloque uma mensagem por linha.",
     lineTooLong: "Uma linha deste arquivo é longa demais para ser importada.",

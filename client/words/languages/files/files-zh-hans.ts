@@ -69,7 +69,7 @@ export default {
     unreadable: "无法读取此文件。未导入任何内容。",
     emptyFile: "此文件为空。",
     emptyExport: "在此文件中没有找到消息。",
-    zip: "这是 ZIP 压缩包。请解压并导入其中的“conversations.json”。",
+    zip: "这是 ZIP 压缩包。请解压并导入其中的对话文件，例如“conversations.json”。",
     gzipTooLarge: "压缩文件最大为 64 MB。请先解压。",
     arrayTooLarge: "JSON 列表最大为 64 MB。请每行写一条消息。",
     lineTooLong: "此文件中有一行过长，无法导入。",

@@ -24,6 +24,7 @@ export default {
     messages: "الرسائل",
     askedBy: (agent) => `بطلب من ${agent}`,
     agentConversation: "محادثة بين وكلاء",
+    temporaryChat: "محادثة مؤقتة",
     loadsLater: "ستُحمَّل هذه المحادثة عند عودة الاتصال.",
   },
   welcome: {

@@ -25,6 +25,7 @@ export default {
     messages: "Nachrichten",
     askedBy: (agent) => `Gefragt von ${agent}`,
     agentConversation: "Unterhaltung zwischen Agenten",
+    temporaryChat: "Temporärer Chat",
     loadsLater: "Diese Unterhaltung wird geladen, sobald Sie wieder online sind.",
   },
   welcome: {

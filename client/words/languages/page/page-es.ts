@@ -24,6 +24,7 @@ export default {
     messages: "Mensajes",
     askedBy: (agent) => `A petición de ${agent}`,
     agentConversation: "Conversación entre agentes",
+    temporaryChat: "Chat temporal",
     loadsLater: "Esta conversación se cargará cuando vuelvas a tener conexión.",
   },
   welcome: {

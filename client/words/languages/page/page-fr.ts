@@ -24,6 +24,7 @@ export default {
     messages: "Messages",
     askedBy: (agent) => `À la demande de ${agent}`,
     agentConversation: "Conversation entre agents",
+    temporaryChat: "Conversation temporaire",
     loadsLater: "Cette conversation se chargera dès que vous serez de nouveau en ligne.",
   },
   welcome: {

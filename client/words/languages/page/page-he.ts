@@ -24,6 +24,7 @@ export default {
     messages: "הודעות",
     askedBy: (agent) => `לבקשת ${agent}`,
     agentConversation: "שיחה בין סוכנים",
+    temporaryChat: "שיחה זמנית",
     loadsLater: "השיחה תיטען כשהחיבור יחזור.",
   },
   welcome: {

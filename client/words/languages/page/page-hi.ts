@@ -24,6 +24,7 @@ export default {
     messages: "संदेश",
     askedBy: (agent) => `${agent} के अनुरोध पर`,
     agentConversation: "एजेंट की बातचीत",
+    temporaryChat: "अस्थायी चैट",
     loadsLater: "आपके फिर से ऑनलाइन होने पर यह बातचीत लोड होगी।",
   },
   welcome: {

@@ -24,6 +24,7 @@ export default {
     messages: "メッセージ",
     askedBy: (agent) => `${agent}からの依頼`,
     agentConversation: "エージェント間の会話",
+    temporaryChat: "一時チャット",
     loadsLater: "この会話は、オンラインに戻ると読み込まれます。",
   },
   welcome: {

@@ -24,6 +24,7 @@ export default {
     messages: "Mensagens",
     askedBy: (agent) => `A pedido de ${agent}`,
     agentConversation: "Conversa entre agentes",
+    temporaryChat: "Chat temporário",
     loadsLater: "Esta conversa será carregada quando você estiver on-line novamente.",
   },
   welcome: {

@@ -24,6 +24,7 @@ export default {
     messages: "消息",
     askedBy: (agent) => `由 ${agent} 提问`,
     agentConversation: "智能体对话",
+    temporaryChat: "临时对话",
     loadsLater: "恢复联网后会加载此对话。",
   },
   welcome: {
