@@ -223,7 +223,7 @@ const ACTIONS: readonly State[] = [
       const page = await openSettled(stage, "short")
       await page.keyboard.press("Control+Shift+F")
       await page.fill(".find-bar input", "rowing")
-      await page.waitForSelector('.find-bar [role=status]:has-text("2")', SOON)
+      await page.waitForSelector('.find-bar [role=status] + button[aria-disabled="false"]', SOON)
       await untilStill(page)
       return page
     },

@@ -199,7 +199,7 @@ export async function untilStill(page: Page | Frame): Promise<void> {
           // A note and a quote are a no-break space until their code is loaded.
           const notes = [...root.querySelectorAll("article .note, .quote-place")]
           const missing =
-            root.querySelector(unloaded) ?? notes.find(({ textContent }) => textContent?.trim() === "") ?? null
+            root.querySelector(unloaded) ?? notes.find(({ textContent }) => textContent === "\u00a0") ?? null
           if (now - start > maxMs)
             return fail(new Error(`The page was still changing after ${maxMs} ms: ${missing?.outerHTML.slice(0, 500)}`))
           if (since === 0 || missing !== null || document.getAnimations().some(isMoving)) since = now
