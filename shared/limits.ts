@@ -139,7 +139,7 @@ export const MAX_EXTERNAL_TOKEN_SECONDS = 7 * 24 * 60 * 60
 /** How long a user's directory delays a usage batch that no budget needs or that could not be sent, in milliseconds. SPEC MT6. */
 export const USAGE_WAIT_MS = 15 * 60_000
 
-/** Maximum random addition to that delay, in milliseconds, so that users who arrive together do not report together. SPEC MT6. */
+/** Maximum random addition to USAGE_WAIT_MS, in milliseconds, so that users who arrive together do not report together. SPEC MT6. */
 export const USAGE_SPREAD_MS = 60 * 60_000
 
 /** Interval at which a session repeats a usage report that its user's directory did not accept, in milliseconds. SPEC MT5. */

@@ -70,7 +70,7 @@ export interface SizeCounter {
   size(): TextSize
 }
 
-/** Creates a counter of the lines and UTF-8 bytes of growing text. Linear in what is pushed. */
+/** Creates a counter of the lines and UTF-8 bytes of growing text. Cost: linear in the length of the pushed text. */
 export function createSizeCounter(): SizeCounter {
   let lines = 1
   let bytes = 0
@@ -84,8 +84,8 @@ export function createSizeCounter(): SizeCounter {
 }
 
 /**
- * Does what `truncateLines` does, for growing text. Once a bound is exceeded, the cost is linear in what is pushed.
- * SPEC SG9.
+ * Does what `truncateLines` does, for growing text. Once a bound is exceeded, the cost is linear in the length of the
+ * pushed text. SPEC SG9.
  */
 export function createTextHead(maxLines: number, maxBytes: number): TextHead {
   let head = ""
@@ -97,7 +97,7 @@ export function createTextHead(maxLines: number, maxBytes: number): TextHead {
       counter.push(text)
       if (isFull) return
       const result = truncateLines(head + text, maxLines, maxBytes)
-      // The position of the cut depends on the text after it, so the head stays whole until it exceeds a bound.
+      // The position of the cut depends on the text after it, so all text is kept in the head until it exceeds a bound.
       isFull = result.truncated !== undefined
       head = result.text
     },

@@ -1,8 +1,8 @@
 /**
  * switch-user.ts: sets unsent messages aside when a user signs out, and restores them when the user signs in again.
  *
- * A known user's rows are stored under that user's prefix (net/user-storage.ts) and stay there. Rows stored before the
- * page knew its user get the prefix of the first user to sign in. Source: SPEC SP5.
+ * A known user's rows are always stored under that user's prefix (net/user-storage.ts). Rows stored before the page
+ * knew its user get the prefix of the first user to sign in. Source: SPEC SP5.
  */
 
 import { parseJson } from "../../shared/json.ts"

@@ -33,7 +33,8 @@ export async function registerServiceWorker(): Promise<void> {
     await serviceWorker.register(createScriptUrl(), { updateViaCache: "none" })
     reportLoadedFiles(await serviceWorker.ready, entry)
   } catch {
-    // The browser or the user forbids it, so the page needs a network. The next visit tries again.
+    // The browser or the user doesn't allow service workers, so the page can be opened only with a network connection.
+    // The next visit tries again.
   }
 }
 

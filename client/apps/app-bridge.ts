@@ -21,7 +21,9 @@ export interface AppHost {
   post(message: JsonObject): void
   /** Asks the user. Resolves with true if the user allows the request. */
   ask(request: AppRequest): Promise<boolean>
-  /** Calls a tool of the app's server. Resolves with null if the user has to allow the call. Rejects if it fails. */
+  /**
+   * Calls a tool of the app's server. Resolves with null if the user has to allow the call. Rejects if the call fails.
+   */
   callTool(tool: string, args: JsonObject, allowed: boolean): Promise<JsonObject | null>
   sendMessage(text: string): void
   /** `height` is in CSS pixels. */

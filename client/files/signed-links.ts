@@ -85,7 +85,8 @@ export class LinkSigner {
   }
 
   /**
-   * Retries the failed requests. Called when the server is reachable again. The links stay `failed` until it responds.
+   * Retries the failed requests. Called when the server is reachable again. The links remain `failed` until the server
+   * responds.
    */
   retryFailed(): void {
     this.stopRetrying()

@@ -78,7 +78,7 @@ export class TextMeter {
     this.#maxCost = maxCost
   }
 
-  /** Returns whether a text begins with the text that was measured last. */
+  /** Returns whether `text` begins with the text that was measured last. */
   canMeasure(text: string): boolean {
     return text.startsWith(this.#text)
   }

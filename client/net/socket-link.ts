@@ -59,7 +59,7 @@ const STALE_CONNECT_AFTER_MS = 2_000
  * sending.
  */
 const PROBE_TIMEOUT_MS = 8_000
-/** The same for the ping that checks a socket when the device is back online or the page is visible again. */
+/** The same timeout for the ping that checks a socket when the device is back online or the page is visible again. */
 const RETURN_PROBE_TIMEOUT_MS = 3_000
 /** Lowest expected upload speed, in UTF-16 code units per millisecond: a poor mobile connection. */
 const SLOWEST_CHARS_PER_MS = 4
@@ -253,7 +253,7 @@ export class SocketLink {
     )
   }
 
-  /** Opens a second socket with a newer token. The first stays in use until the second is open. */
+  /** Opens a second socket with a newer token. The first socket remains in use until the second is open. */
   #openReplacement(): void {
     const previous = this.#socket
     this.#scheduleRenewal(MIN_RENEW_INTERVAL_MS)

@@ -10,7 +10,10 @@ import type { SessionController } from "./session-controller.ts"
 import type { SessionList } from "./session-list.ts"
 
 export interface SessionHeading {
-  /** The title in the list. For a temporary session, a name that says so. Null if the list doesn't contain the session. */
+  /**
+   * The title in the list or, for a temporary session, a name that says so. Null if the list doesn't contain the
+   * session.
+   */
   readonly title: string | null
   /** Whether the open session belongs to an agent. The list doesn't contain such sessions. */
   readonly isAgentSession: boolean

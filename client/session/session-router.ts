@@ -38,7 +38,7 @@ import type { StoredDrafts } from "./stored-drafts.ts"
 
 /** How long another tab has to send its stored messages before this tab takes over, in milliseconds. */
 const STORAGE_SETTLE_MS = 3_000
-/** Maximum number of conversations whose reading position is remembered. */
+/** Maximum number of conversations whose reading position is kept. */
 const MAX_READING_PLACES = 100
 
 export interface SessionRouterDeps extends SessionControllerDeps, SessionStartsDeps, SessionListDeps {

@@ -2,7 +2,8 @@
  * page-root.ts: the part of the document that the page occupies: the whole document, or the shadow root of the widget.
  *
  * For an element inside a shadow root, the document and the window report only the host element: as the active element,
- * and as the target of every event. Components therefore use these functions instead of `document`. Source: SPEC WG8.
+ * and as the target of every event. Components therefore use the functions in kept-focus/page-elements.ts instead of
+ * `document`. Source: SPEC WG8.
  */
 
 /** The root of the widget, and the element that contains everything in it. */

@@ -29,7 +29,7 @@ const IGNORED_EVENTS: ReadonlySet<string> = new Set([
 
 /**
  * Shapes: lines → records; see `Mapper`.
- * Errors: none: unknown events are skipped and counted.
+ * Errors: none. Unknown events are skipped and counted.
  * Source: the documented format; SPEC PI1–PI3, PI7, PI8.
  */
 export function createPiMapper(): Mapper {

@@ -16,7 +16,7 @@ import { countUtf8Bytes, type TextSize } from "../truncate.ts"
 export interface Mapper {
   /** Returns the records for one line of the program's output; none if it has no visible content. */
   mapLine(line: string): StreamRecord[]
-  /** Does the same for a line that is already parsed. */
+  /** Does what `mapLine` does, for a line that is already parsed. */
   mapEvent(event: Fields): StreamRecord[]
   /** Ends the answer when the program has ended. `exit` is its exit code, or null if unknown, as for a file. */
   end(exit: number | null): StreamRecord[]

@@ -89,7 +89,8 @@ export function extractResultData(row: {
   readonly media?: readonly unknown[]
 }): string {
   const { head, trailer } = splitResult(row.result)
-  // If there is no trailer, it was removed earlier. The whole result is then data, even if it looks like a trailer.
+  // If there is no trailer, it was removed earlier. In that case, the whole result is data, even if part of it looks
+  // like a trailer.
   if (row.media !== undefined && row.media.length > 0 && trailer !== "") return head
   const isOwn = trailer.includes(`<span id='${row.name}_`) || trailer.includes(`<span id="${row.name}_`)
   return isOwn ? head : row.result

@@ -358,7 +358,9 @@ function approveCall(call: ToolCall, approval: Approval): ToolCall {
   return { ...call, status: "failed", approval, error, result: JSON.stringify({ error: error.message }) }
 }
 
-/** Sets what a call asks the user. A running or asking call may ask; an answered call runs again. */
+/**
+ * Sets what a call asks the user. A call may ask while it is running or already asking; an answered call is run again.
+ */
 function changeInput(call: ToolCall, input: CallInput | null): ToolCall {
   if (input !== null) return call.status === "running" || isAsking(call) ? { ...call, status: "waiting", input } : call
   const { input: _answered, ...rest } = call

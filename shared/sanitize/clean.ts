@@ -3,7 +3,7 @@
  *
  * model → CLEAN → event → fold
  * Every text and thinking delta is sanitised before it is stored. Code is unchanged. The only HTML that remains is
- * formatting tags without attributes and `<span id='tool_n'>`; text that only looks like HTML stays readable. The
+ * formatting tags without attributes and `<span id='tool_n'>`; text that only looks like HTML remains readable. The
  * result does not depend on how the text was split into chunks, and sanitising it again changes nothing (SPEC CL9).
  */
 

@@ -27,7 +27,7 @@ import { isUnsafeJoin, replaceLoneSurrogates } from "../text/characters.ts"
  * another.
  *         `(attached: chart.png, /media/x1)` replaces media, and `(embedded: Board, /canvas/…)` replaces a canvas.
  * Errors: none. The note for a refused name says that it was refused.
- * Cost: linear.
+ * Cost: linear in the length of the text.
  * Source: SPEC DR14.
  */
 export function stripDirectives(text: string, grants: Grants = NO_GRANTS): string {

@@ -173,7 +173,7 @@ export type Block =
  * Splits text into fenced code and the text in between. One pass. SPEC CO1–CO3.
  *
  * Code blocks include neither their fences nor the quote markers and indentation of the opening run. A list marker
- * before a fence stays in the text before it.
+ * before a fence belongs to the text before the fence.
  */
 export function splitFences(text: string): Block[] {
   const blocks: Block[] = []

@@ -72,6 +72,6 @@ function measurePair(theme: Pick<Theme, "accent" | "accent_text">, scheme: Schem
   }
   const [front = "", ground = ""] = pair.split("/").map((name) => colors[name])
   const ratio = Math.floor(computeContrast(front, ground) * 100) / 100
-  // In a user's message, no text uses the accent colour, only edges and the focus outline do.
+  // In a user's message, the accent colour is used only for edges and the focus outline, not for text.
   return { scheme, pair, ratio, least: pair === "accent/bubble" ? LEAST_EDGE_CONTRAST : LEAST_TEXT_CONTRAST }
 }

@@ -36,12 +36,15 @@ export const RENEW_TURNS = 8
 /** Number of turns after which no more turns can begin if the tenant has not replied. */
 export const MAX_UNRENEWED_TURNS = 4 * RENEW_TURNS
 
-/** A session's unused lease ends after this time, in milliseconds. The session's next turn then asks the directory. */
+/**
+ * A session's unused lease ends after this time, in milliseconds. After that, the session's next turn asks the
+ * directory again.
+ */
 export const SESSION_LEASE_MS = 5 * 60_000
 
 /**
- * The same for a lease that a session requested for a turn. That turn begins at once or never. Until it begins, the
- * lease counts as a running turn.
+ * The same time for a lease that a session requested for a turn. That turn begins at once or never. Until it begins,
+ * the lease counts as a running turn.
  */
 export const ASKED_LEASE_MS = 60_000
 

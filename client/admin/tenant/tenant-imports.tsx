@@ -164,7 +164,7 @@ function ImportRow({ item, isUploading, onFiles, onCancel }: ImportRowProps): VN
         <UploadProgress of={id} />
         {state === "uploading" && !isUploading && (
           <>
-            {/* Parts are uploaded in order, so all parts from the first missing one on remain. */}
+            {/* Parts are uploaded in order, so all parts from the first missing one on remain to be uploaded. */}
             <p>{importsText.remaining(parts + 1 - (missing[0] ?? 1), parts)}</p>
             <FileChooser text={importsText.chooseAgain} isDisabled={false} onFiles={onFiles} />
           </>

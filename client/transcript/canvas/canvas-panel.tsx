@@ -83,7 +83,9 @@ export function CanvasPanel({ store, opened, panel }: CanvasPanelProps): VNode {
   )
 }
 
-/** Saves the source unchanged. When opened from disk, it is an ordinary page without the frame's restrictions. */
+/**
+ * Saves the source unchanged. When the saved file is opened, it is an ordinary page without the frame's restrictions.
+ */
 function saveDocument(source: string, title: string): void {
   saveBlob(new Blob([source, "\n"], { type: "text/html;charset=utf-8" }), createHtmlFileName(title))
 }
