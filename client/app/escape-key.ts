@@ -16,7 +16,7 @@ export interface EscapeContext {
   stopAnswer(): void
 }
 
-/** Handles the key. It is called at the window, after all other handlers. */
+/** Handles the key. Called by a listener on the window, after all other handlers. */
 export function handleEscape(event: KeyboardEvent, { isDrawerOpen, replyTo, stopAnswer }: EscapeContext): void {
   if (event.key !== "Escape" || event.isComposing || event.keyCode === 229 || event.defaultPrevented) return
   // Holding the key down would also stop the queued answers.

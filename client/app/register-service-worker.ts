@@ -9,8 +9,8 @@ import { CACHE_PREFIX, isFilePath, type LoadedFiles } from "../service-worker/lo
 const SCRIPT_PATH = "/service-worker.js"
 
 /**
- * The only Trusted Types policy that the page's content security policy allows. It can be created once, and returns
- * only SCRIPT_PATH.
+ * The only Trusted Types policy that the page's content security policy allows. The policy can be created only once,
+ * and returns only SCRIPT_PATH.
  */
 const POLICY_NAME = "cuecard-service-worker"
 

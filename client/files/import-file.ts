@@ -248,7 +248,7 @@ export class Importer {
     while (!isAnswered && !abortSignal.aborted) {
       await Promise.race([answered, this.#sleep(PROGRESS_POLL_MS, abortSignal)])
       const { sent, size } = getSendProgress(this.stage.peek())
-      // This is only for display: the response decides the outcome.
+      // The progress is only for display: the response decides the outcome.
       if (!isAnswered && sent >= size) await this.#pollProgress(session).catch(() => {})
     }
     return await answered

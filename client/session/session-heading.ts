@@ -17,7 +17,10 @@ export interface SessionHeading {
   readonly title: string | null
   /** Whether the open session belongs to an agent. The list doesn't contain such sessions. */
   readonly isAgentSession: boolean
-  /** The agent that asked in this session. Null in a user's session, and until a loaded message names the agent. */
+  /**
+   * The agent that asked the question in this session. Null in a user's session, and until a loaded message names the
+   * agent.
+   */
   readonly askingAgent: string | null
   /** The session's agent. Undefined for the general agent, and until the session is live. */
   readonly agent?: string | undefined

@@ -173,7 +173,7 @@ export class SessionRouter {
     this.#storedDrafts?.flush()
   }
 
-  /** Remembers the user's reading position in a session. */
+  /** Stores the user's reading position in a session. */
   #keepReadingPlace({ id, findReadingPlace }: SessionController): void {
     const place = findReadingPlace()
     this.#readingPlaces.delete(id)

@@ -112,7 +112,8 @@ export class TranscriptStore {
   }
 
   /**
-   * Returns the agent that asked in this session. Null in a user's session, and until a loaded message names the agent.
+   * Returns the agent that asked the question in this session. Null in a user's session, and until a loaded message
+   * names the agent.
    */
   findAskingAgent(): string | null {
     for (const id of this.messageIds.value) {

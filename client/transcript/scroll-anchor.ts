@@ -145,7 +145,7 @@ export class ScrollAnchor {
     this.#notePosition(view)
   }
 
-  /** Remembers the position, and requests messages if it is near an edge. */
+  /** Records the position, and requests messages if the position is near an edge. */
   #notePosition(view: HTMLElement): void {
     this.#lastTop = view.scrollTop
     this.#lastHeight = view.scrollHeight

@@ -26,7 +26,7 @@ export interface SegmentRun {
   readonly calls: readonly ToolSegment[]
 }
 
-/** Groups adjacent tool calls. Calls that ask another agent aren't grouped. Pure. */
+/** Groups adjacent tool calls. Calls that send a question to another agent aren't grouped. Pure. */
 export function groupCalls(segments: readonly Segment[]): readonly SegmentRun[] {
   const runs: { at: number; calls: ToolSegment[] }[] = []
   segments.forEach((segment, at) => {

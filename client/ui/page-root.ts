@@ -26,7 +26,9 @@ export function setPageRoot(root: ShadowRoot, element: HTMLElement): void {
   element.addEventListener("focusin", () => (wasFocused = true), { once: true })
 }
 
-/** Whether the page may move the focus to itself. A widget may do so only once the user has focused something in it. */
+/**
+ * Whether the page may move the focus to itself. A widget may do so only after the user has focused something in it.
+ */
 export function mayTakeFocus(): boolean {
   return shadow === null || wasFocused
 }

@@ -41,7 +41,7 @@ export type CallError = { readonly code: string; readonly message: string }
 export type Kind = "text" | "thinking"
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Maximum size of a result as escaped JSON, in bytes. It leaves room for the other fields of the record. */
+/** Maximum size of a result as escaped JSON, in bytes. This limit leaves room for the other fields of the record. */
 const MAX_ESCAPED_BYTES = MAX_RECORD_BYTES - 16 * 1024
 
 /** Maximum length of one record's delta, in UTF-16 code units. */

@@ -73,8 +73,8 @@ export function resolveCardTag(name: string, ordinal: number | null, result: str
 }
 
 /**
- * Does what `resolveCardTag` does, for a result from another system, whose ordinal is unknown: it is taken from the tag
- * in the trailer.
+ * Does what `resolveCardTag` does, for a result from another system, whose ordinal is unknown: the ordinal is taken
+ * from the tag in the trailer.
  */
 export function findTrailerTag(name: string, result: string): string | null {
   const tag = listCuedTags({ name, result }).find((cued) => cued.replace(/_\d+$/, "") === name)

@@ -207,7 +207,7 @@ export interface SharedCopyPage {
 
 /** The response to `POST /v1/sessions/:id/assets?name=<label>`, whose request body is the file. */
 export interface UploadResponse extends Asset {
-  /** Whether the session already had a file with the same bytes. If so, this is that file's asset. */
+  /** Whether the session already had a file with the same bytes. If so, the response is that file's asset. */
   readonly duplicate: boolean
 }
 

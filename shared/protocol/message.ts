@@ -45,7 +45,7 @@ export interface ToolCall {
   readonly input?: CallInput
   /** The size of the whole output if more was received than is stored, otherwise null. */
   readonly outputSize: TextSize | null
-  /** Whether the call is omitted from the context of later turns. It is still shown. */
+  /** Whether the call is omitted from the context of later turns. Such a call is still shown. */
   readonly ephemeral: boolean
   /** Assets that the call stored for the answer, and public media that it names. */
   readonly media: readonly CallMedia[]

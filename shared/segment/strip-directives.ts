@@ -128,8 +128,8 @@ function escapeUrl(url: string): string {
 }
 
 /**
- * Changes everything outside code that could begin a directive, so that it no longer does. This is needed only for
- * deliberately nested directives.
+ * Changes everything outside code that could begin a directive, so that it no longer can. Needed only for deliberately
+ * nested directives.
  */
 function defuseDirectives(text: string): string {
   const pieces = splitCode(text).map(({ code, text: piece }) =>

@@ -70,7 +70,10 @@ export class LineFinder {
     return TEXT
   }
 
-  /** Returns the index of the next line ending. It is cached, because the text may be one long line with many tags. */
+  /**
+   * Returns the index of the next line ending. The index is cached, because the text may be one long line with many
+   * tags.
+   */
   #findLineEnd(text: string, at: number): number {
     const known = this.#lineEnd - this.#base
     if (known >= at && this.#isEnd) return known

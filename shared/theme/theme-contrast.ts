@@ -41,7 +41,7 @@ export type ContrastPair = (typeof CONTRAST_PAIRS)[number]
 export interface PairContrast {
   readonly scheme: Scheme
   readonly pair: ContrastPair
-  /** Rounded down to two decimals. It is below `least` if and only if the pair fails. */
+  /** Rounded down to two decimals. The ratio is below `least` if and only if the pair fails. */
   readonly ratio: number
   readonly least: number
 }

@@ -10,8 +10,8 @@ export interface BudgetView {
   readonly scope: BudgetScope
   readonly limit: number
   /**
-   * The amount used, as far as the user's directory knows; for a tenant's budget, by all users. It can exceed the
-   * limit.
+   * The amount used, as far as the user's directory knows; for a tenant's budget, by all users. The amount can exceed
+   * the limit.
    */
   readonly used: number
   readonly left: number

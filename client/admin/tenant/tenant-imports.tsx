@@ -142,7 +142,7 @@ interface ImportRowProps {
 
 function ImportRow({ item, isUploading, onFiles, onCancel }: ImportRowProps): VNode {
   const { id, state, created, from, tally, fault, missing, parts, skipped } = item
-  // The server only knows that it has no files yet; this tab may already be sending them.
+  // The server reports only that no files have arrived; this tab may already be sending them.
   const stage = upload.importId.value === id ? upload.stage.value : null
   return (
     <li>

@@ -33,7 +33,7 @@ export function ToolAnnouncer({ store }: { readonly store: TranscriptRequests["s
   return null
 }
 
-/** Remembers which calls of an answer have been announced. */
+/** Records which calls of an answer have been announced. */
 class CallAnnouncer {
   readonly messageId: string
   /**

@@ -120,7 +120,7 @@ function readSegments(store: TranscriptStore): readonly (readonly Segment[])[] {
  * dialog closes, the focus returns to where it was.
  */
 function usePanelDialog(dialogRef: RefObject<HTMLDialogElement | null>): void {
-  // Runs before the first paint. Otherwise the panel would open with the default width and jump to the remembered one.
+  // Runs before the first paint. Otherwise the panel would open with the default width and jump to the stored one.
   useLayoutEffect(() => effect(() => applyPanelWidth(panelWidthPercent.value)), [])
   useEffect(() => () => applyPanelWidth(null), [])
   useLayoutEffect(() => {

@@ -12,7 +12,7 @@ export interface CallInput {
    * next one.
    */
   readonly id: string
-  /** The name of the MCP server that asks. */
+  /** The name of the MCP server that asks the question. */
   readonly server: string
   readonly message: string
   readonly fields: readonly InputField[]
