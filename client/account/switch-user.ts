@@ -61,11 +61,11 @@ export async function switchUser(
   user: string | null,
   reload: () => void = () => location.reload(),
 ): Promise<void> {
-  // Tabs of an embedding product are not reloaded, because the product may show the pages of two users at the same
-  // time.
   const hasRows = user !== null && readStorageRows(storage).some(([key]) => key.startsWith(userPrefix(user)))
   if (previous === null) claimRows(storage, user)
   limitRows(storage, user)
+  // This makes tabs that share the sign-in reload, but not tabs of an embedding product, which may show the pages of two
+  // users at the same time.
   if (user !== null) writeUser(storage, user)
   if (previous === null && !hasRows) return
   reload()

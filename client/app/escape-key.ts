@@ -1,9 +1,9 @@
 /**
  * escape-key.ts: handles the Escape key.
  *
- * The key does the first of these that applies: it ends an input method's composition, closes an editor or the
- * lightbox, closes the drawer, stops playback, removes the reply reference, or stops the running answer. Source: SPEC
- * PG18, PG58, PG73.
+ * The key does the first of these that applies: it ends an input method's composition, closes an editor, menu, dialog
+ * or the lightbox, closes the drawer, stops playback, removes the reply reference, or stops the running answer. Source:
+ * SPEC PG18, PG58, PG73.
  */
 
 import type { Signal } from "@preact/signals"

@@ -15,8 +15,8 @@ import { appText, conversationText } from "../words/page-text.ts"
 import { appendPage, mergeFirstPage, NO_SESSIONS } from "./session-pages.ts"
 
 /**
- * Refresh interval in milliseconds while a session that isn't open is running, or until the list has been fetched for
- * the first time.
+ * Refresh interval in milliseconds while a session that isn't open is running, or while all attempts to fetch the list
+ * have failed.
  */
 const BUSY_REFRESH_MS = 5_000
 /** Refresh interval otherwise, in milliseconds. */

@@ -57,7 +57,10 @@ export class SessionStarts {
     }
   }
 
-  /** Returns the oldest message without a session that this tab is handling; null if there is none. */
+  /**
+   * Returns the oldest message without a session that this tab is handling or that the server refused; null if there is
+   * none.
+   */
   findOldest(): OutboxEntry | null {
     const entries = this.#outbox.entries.peek()
     return (

@@ -80,7 +80,7 @@ function useRefresh(sessionList: SessionList, searchedId: string | null): void {
   }, [searchedId, isListLoaded])
 }
 
-/** Loads pages until the session is listed. */
+/** Loads pages until the session is listed, but at most MAX_SEARCHED_PAGES. */
 function useSearch(sessionList: SessionList, searchedId: string | null, more: MoreSessions): void {
   const search = useRef({ id: searchedId, pages: 0 })
   useEffect(() => {
