@@ -91,7 +91,10 @@ export class Importer {
     return this.#abort !== null
   }
 
-  /** Imports a file. Resolves when the import is done, refused or cancelled; `stage` then contains the result. */
+  /**
+   * Imports a file. Resolves when the import is done, refused or cancelled, with the result in `stage`. If another
+   * import is running, only sets `rejectedFileName`.
+   */
   async startImport(file: File): Promise<void> {
     if (this.#abort !== null) {
       this.rejectedFileName.value = file.name
@@ -113,7 +116,7 @@ export class Importer {
     }
   }
 
-  /** Cancels the import and erases its session. */
+  /** Cancels the import and erases the session of the conversation that is being imported. */
   cancelImport(): void {
     this.#abort?.abort()
   }

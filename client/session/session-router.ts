@@ -152,7 +152,10 @@ export class SessionRouter {
     this.#showController(id === null ? null : this.#openController(id))
   }
 
-  /** Restores the drafts that the user was writing before the page was closed. Retries until the user is known. */
+  /**
+   * Restores the drafts that the user was writing before the page was closed. Retries after a failure. Does nothing if
+   * the token doesn't name a user.
+   */
   async restoreDrafts(attempt = 1): Promise<void> {
     const { api, setTimer, random } = this.#deps
     try {
@@ -302,7 +305,7 @@ export class SessionRouter {
     }
   }
 
-  /** Called when another tab has changed the storage. `key` is null if it deleted everything. */
+  /** Called when another tab has changed the storage. `key` is null if that tab deleted everything. */
   handleStorageEvent({ key, oldValue, newValue }: Pick<StorageEvent, "key" | "oldValue" | "newValue">): void {
     if (key !== null && newValue === null) this.#storedDrafts?.handleRemoved(key, oldValue)
     this.#cancelResumeStored?.()

@@ -254,7 +254,7 @@ export class ShownHistory {
     return this.#readPage(`after=${this.#next.after}&limit=${count}`)
   }
 
-  /** Reads the messages around the given one. Half of them are newer. */
+  /** Reads the messages around the given one. Up to half of them are newer. */
   #readAround(id: string, count: number): Promise<HistoryPage> {
     return this.#readPage(`around=${encodeURIComponent(id)}&limit=${Math.min(count, MAX_PAGE_MESSAGES)}`)
   }
