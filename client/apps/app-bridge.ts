@@ -195,7 +195,7 @@ function isMessageId(id: unknown): id is string | number {
   return typeof id === "number" || (typeof id === "string" && id.length <= 200)
 }
 
-/** Returns the URL of a link. Only https is allowed, because other schemes could start programs. */
+/** Returns the URL of a link. Only https URLs without credentials are allowed; other schemes could start programs. */
 function readUrl({ url }: JsonObject): string {
   if (typeof url !== "string" || url.length > MAX_URL_CHARS || !URL.canParse(url))
     throw new AppError(PARAMS_INVALID, "Invalid params")

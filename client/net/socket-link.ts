@@ -31,7 +31,7 @@ export interface SocketLinkDeps {
   connect(protocols: string[], events: WebSocketEvents): WebSocketLike
   /** Returns a valid token, requesting one from the server if necessary. */
   getToken(): Promise<{ readonly token: string; readonly renewAt: number }>
-  /** Called when the server refused the current token. */
+  /** Called when the server has refused the current token, or when the token may be the cause of failures. */
   forgetToken(): void
   now(): number
   random(): number
@@ -123,7 +123,10 @@ export class SocketLink {
     if (expectsAnswer) this.#expectTraffic(PROBE_TIMEOUT_MS + text.length / SLOWEST_CHARS_PER_MS)
   }
 
-  /** Reconnects at once, or pings an open socket to check that it is alive. Called when the device is back online. */
+  /**
+   * Reconnects at once, or pings an open socket to check that it is alive. Called when the device is back online or the
+   * page is visible again.
+   */
   checkConnection(): void {
     if (this.#isStopped) return
     if (this.#isOpen) {

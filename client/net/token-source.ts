@@ -83,7 +83,7 @@ export class TokenSource {
     return this.#pendingToken
   }
 
-  /** Discards the token. Called when the server has refused it. */
+  /** Discards the token. Called when the server has refused the token or may have refused it. */
   forgetToken(): void {
     this.#cachedToken = null
   }
