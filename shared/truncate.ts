@@ -36,7 +36,9 @@ export function countUtf8Bytes(text: string): number {
   return bytes
 }
 
-/** Returns the size of some text inside a JSON string, in UTF-8 bytes, including escapes. One pass. */
+/**
+ * Returns the size of some text inside a JSON string, in UTF-8 bytes, including escapes. Cost: linear in its length.
+ */
 export function countJsonBytes(text: string): number {
   let bytes = countUtf8Bytes(text)
   for (let i = 0; i < text.length; i++) {
@@ -49,7 +51,7 @@ export function countJsonBytes(text: string): number {
 
 /**
  * Shortens text to whole lines that fit both bounds. If its first line alone is too long, the line is cut between two
- * code points. `maxBytes` bounds the size inside a JSON string. One pass. SPEC SG9.
+ * code points. `maxBytes` bounds the size inside a JSON string. Cost: linear in the length of the text. SPEC SG9.
  */
 export function truncateLines(text: string, maxLines: number, maxBytes: number): TruncatedText {
   const size = { lines: countLines(text), bytes: countUtf8Bytes(text) }

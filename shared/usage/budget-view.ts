@@ -26,7 +26,7 @@ export interface UserBudgets {
 /** A user's counts for the held budgets. Null means unknown. */
 export type HeldCounts = Readonly<Record<HeldBudget, number | null>>
 
-/** Returns all budgets that apply to a user, metered ones first. */
+/** Returns the budgets that apply to a user, metered ones first. Held budgets whose count is unknown are left out. */
 export function listBudgetViews(account: UserAccount | null, held: HeldCounts, now: number): BudgetView[] {
   if (account === null) return []
   const metered = account.meters.map((meter): BudgetView => {
