@@ -64,8 +64,8 @@ export async function switchUser(
   const hasRows = user !== null && readStorageRows(storage).some(([key]) => key.startsWith(userPrefix(user)))
   if (previous === null) claimRows(storage, user)
   limitRows(storage, user)
-  // This makes tabs that share the sign-in reload, but not tabs of an embedding product, which may show the pages of two
-  // users at the same time.
+  // Tabs that share the sign-in reload when this value changes. Tabs of an embedding product don't, because the product
+  // may show the pages of two users at the same time.
   if (user !== null) writeUser(storage, user)
   if (previous === null && !hasRows) return
   reload()

@@ -1,7 +1,8 @@
 /**
  * pi-stream.ts: converts the events of `pi --mode json` to records.
  *
- * session · agent_start · turn_start · message_start|update|end · tool_execution_start|update|end · turn_end · agent_end
+ * session · agent_start · turn_start · message_start|update|end · tool_execution_start|update|end · turn_end
+ * · agent_end
  * Each block of a message (`contentIndex`) arrives in deltas and, at its end, as a whole. Each update of a tool's
  * output contains the whole output so far. Pure.
  */

@@ -108,7 +108,7 @@ export interface Message {
   readonly action?: CardAction
   /** The effort that the user chose, set on the user's message and its answers. Never sent to clients. */
   readonly effort?: Effort
-  /** `external`: an external producer's answer. `spoken`: a spoken question, possibly without words. Otherwise `chat`. */
+  /** `external`: an external producer's answer. `spoken`: a spoken question, which may lack words. Otherwise `chat`. */
   readonly mode: string
   readonly metrics: Metrics | null
   readonly summary: Summary | null
