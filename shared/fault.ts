@@ -1,9 +1,9 @@
 /**
  * fault.ts: the closed union of errors, and the reasons why turns and tool calls end.
  *
- * Faults are values: functions return a `Result`, and only programming errors are thrown. Public texts are defined only
- * in fault-catalogue.ts and below; internal details go to the log. A test compares the public texts with SPEC ER1 and
- * ER2.
+ * Faults are values: functions return a `Result`, and only programming errors are thrown. Public messages are defined
+ * only in fault-catalogue.ts and below; internal details go to the log. A test compares the public messages with SPEC
+ * ER1 and ER2.
  */
 
 import { CATALOGUE, type CatalogueEntry, type FaultsByReason } from "./fault-catalogue.ts"
@@ -178,8 +178,8 @@ export interface BudgetFault {
   readonly budget: BudgetName
   readonly scope: BudgetScope
   /**
-   * When the budget resets, in milliseconds since 1970. Null if part of it becomes free only when something running
-   * ends or something is deleted.
+   * When the budget resets, in milliseconds since 1970. Null if the budget never resets, because parts of it become
+   * free only when something that is running ends or something is deleted.
    */
   readonly resets: number | null
 }

@@ -9,9 +9,9 @@ export const OMITTED_LEVELS = "(deeper levels omitted)"
 
 /**
  * Replaces arrays and objects below MAX_JSON_DEPTH levels with OMITTED_LEVELS, if the text is JSON (up to its first
- * blank line). Any other text stays unchanged. Applying the function twice has the same effect as applying it once.
- * Linear. It stops at the first remaining value beyond MAX_JSON_VALUES and returns the text unchanged, because such
- * text is refused anyway. SPEC BD1, BD2.
+ * blank line). Any other text is returned unchanged. Applying the function twice has the same effect as applying it
+ * once. Cost: linear in the length of the text. If more than MAX_JSON_VALUES values would remain, the text is returned
+ * unchanged, because such text is refused anyway. SPEC BD1, BD2.
  */
 export function limitJsonDepth(text: string): string {
   if (createJsonMeter()(text)) return text
@@ -57,7 +57,10 @@ export function parseJsonToDepth(text: string): Json | undefined {
  */
 export const MAX_PRINTED_JSON_CHARS = 256 * 1024
 
-/** Returns JSON text, indented unless that would exceed MAX_PRINTED_JSON_CHARS. Linear in its result. SPEC BD5. */
+/**
+ * Returns JSON text, indented unless that would exceed MAX_PRINTED_JSON_CHARS. Cost: linear in the length of the
+ * result. SPEC BD5.
+ */
 export function printJson(value: unknown): string {
   const text = JSON.stringify(value)
   return countIndentedChars(text) > MAX_PRINTED_JSON_CHARS ? text : JSON.stringify(value, null, 2)

@@ -71,7 +71,7 @@ export const MAX_SESSIONS_LISTED = 100
 /** Maximum number of users with whom a session can be shared. Each title change is sent to the directories of all these users. SPEC SH6. */
 export const MAX_SESSION_VIEWERS = 100
 
-/** Maximum number of sessions that one user can share with another. It limits what a user can add to somebody else's list. SPEC SH6. */
+/** Maximum number of sessions that one user can share with another. The limit bounds what a user can add to somebody else's list. SPEC SH6. */
 export const MAX_SHARED_BY_OWNER = 1_000
 
 // ── Tokens ──
@@ -139,7 +139,7 @@ export const MAX_EXTERNAL_TOKEN_SECONDS = 7 * 24 * 60 * 60
 /** How long a user's directory delays a usage batch that no budget needs or that could not be sent, in milliseconds. SPEC MT6. */
 export const USAGE_WAIT_MS = 15 * 60_000
 
-/** Maximum random addition to that delay, in milliseconds, so that users who arrive together do not report together. SPEC MT6. */
+/** Maximum random addition to USAGE_WAIT_MS, in milliseconds, so that users who arrive together do not report together. SPEC MT6. */
 export const USAGE_SPREAD_MS = 60 * 60_000
 
 /** Interval at which a session repeats a usage report that its user's directory did not accept, in milliseconds. SPEC MT5. */
@@ -147,7 +147,7 @@ export const USAGE_RETRY_MS = 60_000
 
 // ── Messages ──
 
-/** Maximum length of a user message, in UTF-8 bytes. It fits into one frame unless most of it is control characters. SPEC WS4. */
+/** Maximum length of a user message, in UTF-8 bytes. A message fits into one frame unless most of it is control characters. SPEC WS4. */
 export const MAX_MESSAGE_BYTES = 64 * 1024
 
 /** Maximum number of attachments per message. Each of them uses part of the model's context. SPEC AT2. */

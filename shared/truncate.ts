@@ -36,7 +36,9 @@ export function countUtf8Bytes(text: string): number {
   return bytes
 }
 
-/** Returns the size of some text inside a JSON string, in UTF-8 bytes, including escapes. One pass. */
+/**
+ * Returns the size of some text inside a JSON string, in UTF-8 bytes, including escapes. Cost: linear in its length.
+ */
 export function countJsonBytes(text: string): number {
   let bytes = countUtf8Bytes(text)
   for (let i = 0; i < text.length; i++) {
@@ -49,7 +51,7 @@ export function countJsonBytes(text: string): number {
 
 /**
  * Shortens text to whole lines that fit both bounds. If its first line alone is too long, the line is cut between two
- * code points. `maxBytes` bounds the size inside a JSON string. One pass. SPEC SG9.
+ * code points. `maxBytes` bounds the size inside a JSON string. Cost: linear in the length of the text. SPEC SG9.
  */
 export function truncateLines(text: string, maxLines: number, maxBytes: number): TruncatedText {
   const size = { lines: countLines(text), bytes: countUtf8Bytes(text) }
@@ -70,7 +72,7 @@ export interface SizeCounter {
   size(): TextSize
 }
 
-/** Creates a counter of the lines and UTF-8 bytes of growing text. Linear in what is pushed. */
+/** Creates a counter of the lines and UTF-8 bytes of growing text. Cost: linear in the length of the pushed text. */
 export function createSizeCounter(): SizeCounter {
   let lines = 1
   let bytes = 0
@@ -84,8 +86,8 @@ export function createSizeCounter(): SizeCounter {
 }
 
 /**
- * Does what `truncateLines` does, for growing text. Once a bound is exceeded, the cost is linear in what is pushed.
- * SPEC SG9.
+ * Does what `truncateLines` does, for growing text. Once a bound is exceeded, the cost is linear in the length of the
+ * pushed text. SPEC SG9.
  */
 export function createTextHead(maxLines: number, maxBytes: number): TextHead {
   let head = ""
@@ -97,7 +99,7 @@ export function createTextHead(maxLines: number, maxBytes: number): TextHead {
       counter.push(text)
       if (isFull) return
       const result = truncateLines(head + text, maxLines, maxBytes)
-      // The position of the cut depends on the text after it, so the head stays whole until it exceeds a bound.
+      // The position of the cut depends on the text after it, so all text is kept in the head until it exceeds a bound.
       isFull = result.truncated !== undefined
       head = result.text
     },

@@ -1,8 +1,8 @@
 /**
  * index.ts: the package entry `cuecard/testing`: starts a complete Cuecard server for the tests of other projects.
  *
- * It runs the built Worker in real workerd with real SQLite, without a network or an account, and with a scripted
- * model. Needs Node ≥ 22.
+ * The server runs the built Worker in real workerd with real SQLite, without a network or an account, and with a
+ * scripted model. Needs Node ≥ 22.
  */
 
 import { mkdtemp, rm } from "node:fs/promises"

@@ -90,7 +90,7 @@ class CuecardChat extends HTMLElement {
     if (typeof text === "string" && text.trim() !== "") this.#withView((view) => view.sendText(text), true)
   }
 
-  /** Shows an empty conversation. It is created with its first message. */
+  /** Shows an empty conversation. The conversation is created when its first message is sent. */
   newSession(): void {
     this.#withView((view) => view.openSession(null), true)
   }

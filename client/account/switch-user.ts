@@ -1,8 +1,8 @@
 /**
  * switch-user.ts: sets unsent messages aside when a user signs out, and restores them when the user signs in again.
  *
- * A known user's rows are stored under that user's prefix (net/user-storage.ts) and stay there. Rows stored before the
- * page knew its user get the prefix of the first user to sign in. Source: SPEC SP5.
+ * A known user's rows are always stored under that user's prefix (net/user-storage.ts). Rows stored before the page
+ * knew its user get the prefix of the first user to sign in. Source: SPEC SP5.
  */
 
 import { parseJson } from "../../shared/json.ts"
@@ -61,11 +61,11 @@ export async function switchUser(
   user: string | null,
   reload: () => void = () => location.reload(),
 ): Promise<void> {
-  // Tabs of an embedding product are not reloaded, because the product may show the pages of two users at the same
-  // time.
   const hasRows = user !== null && readStorageRows(storage).some(([key]) => key.startsWith(userPrefix(user)))
   if (previous === null) claimRows(storage, user)
   limitRows(storage, user)
+  // Tabs that share the sign-in reload when this value changes. Tabs of an embedding product don't, because the product
+  // may show the pages of two users at the same time.
   if (user !== null) writeUser(storage, user)
   if (previous === null && !hasRows) return
   reload()

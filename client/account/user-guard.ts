@@ -1,8 +1,8 @@
 /**
  * user-guard.ts: detects when the page's user changes.
  *
- * The browser's storage remembers the last user, whose unsent messages the page shows. The page reloads before it uses
- * another user's token. Source: SPEC SP5.
+ * The browser's storage contains the id of the last user, whose unsent messages the page shows. The page reloads before
+ * it uses another user's token. Source: SPEC SP5.
  */
 
 import type { KeyValueStorage } from "../net/outbox.ts"

@@ -1,6 +1,6 @@
 /**
- * user-menu.tsx: the user's name at the bottom of the sidebar, and a panel with their role, a link to the admin page,
- * and sign-out. Source: SPEC SP3.
+ * user-menu.tsx: the user's name at the bottom of the sidebar, and a panel with their role and budgets, links to the
+ * settings and the admin page, and sign-out. Source: SPEC SP3.
  */
 
 import { type Signal, useSignal } from "@preact/signals"

@@ -40,8 +40,8 @@ export function pathOf(folder: string, id: string, rest = ""): string {
 
 /**
  * Creates the function that sends the page's requests, each with a timeout. A rate-limited request (429 with a short
- * `Retry-After`) is sent again after the wait. This is safe even for changes, because a rate-limited request has no
- * effect. No other failure is retried.
+ * `Retry-After`) is sent again after the wait. Sending the request again is safe even if it changes data, because a
+ * rate-limited request has no effect. No other failure is retried.
  */
 export function createAdminFetch(
   hold: RequestHold,

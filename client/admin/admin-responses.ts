@@ -73,7 +73,7 @@ export const parseCreatedKey = createParser<ApiKey & { readonly key: string }>({
 export interface TokenKey {
   readonly generation: number
   readonly created: number | null
-  /** Null for the key that currently signs. */
+  /** Null for the key that currently signs tokens. */
   readonly retires: number | null
 }
 

@@ -19,7 +19,7 @@ export interface Loaded<T> {
   readonly value: T | null
   /** The error message of the failed request; null if the last request did not fail. */
   readonly fault: string | null
-  /** Reloads the data. The old value stays visible in the meantime. */
+  /** Reloads the data. The old value remains visible in the meantime. */
   reload(): Promise<void>
   set(value: T): void
   /** Applies a change to the latest data. Does nothing until data has been loaded. */
@@ -30,7 +30,7 @@ export interface Loaded<T> {
 export function useLoaded<T>(load: () => Promise<T>, key = ""): Loaded<T> {
   const value = useSignal<T | null>(null)
   const fault = useSignal<string | null>(null)
-  // Not a signal, because an effect that reloads would then depend on it and reload endlessly.
+  // Not a signal: an effect that calls `reload` would depend on the signal and reload endlessly.
   const newest = useRef(0)
   const reload = async (): Promise<void> => {
     const request = ++newest.current

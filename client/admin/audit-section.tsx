@@ -55,7 +55,8 @@ export function AuditSection({ api, identity }: AdminContext): VNode {
 }
 
 /**
- * Loads a page of entries. With a filter, a page can be empty although older pages have matches; it is then skipped.
+ * Loads a page of entries. With a filter, a page can be empty even though older pages have matches, so empty pages are
+ * skipped.
  */
 async function loadEntries(api: AdminApi, { action, actor }: Filter, before: number | null): Promise<AuditPage> {
   let cursor = before

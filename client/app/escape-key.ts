@@ -1,9 +1,9 @@
 /**
  * escape-key.ts: handles the Escape key.
  *
- * The key does the first of these that applies: it ends an input method's composition, closes an editor or the
- * lightbox, closes the drawer, stops playback, removes the reply reference, or stops the running answer. Source: SPEC
- * PG18, PG58, PG73.
+ * The key does the first of these that applies: it ends an input method's composition, closes an editor, menu, dialog
+ * or the lightbox, closes the drawer, stops playback, removes the reply reference, or stops the running answer. Source:
+ * SPEC PG18, PG58, PG73.
  */
 
 import type { Signal } from "@preact/signals"
@@ -16,7 +16,7 @@ export interface EscapeContext {
   stopAnswer(): void
 }
 
-/** Handles the key. It is called at the window, after all other handlers. */
+/** Handles the key. Called by a listener on the window, after all other handlers. */
 export function handleEscape(event: KeyboardEvent, { isDrawerOpen, replyTo, stopAnswer }: EscapeContext): void {
   if (event.key !== "Escape" || event.isComposing || event.keyCode === 229 || event.defaultPrevented) return
   // Holding the key down would also stop the queued answers.

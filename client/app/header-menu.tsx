@@ -1,6 +1,6 @@
 /**
- * header-menu.tsx: the menu of the open conversation in the header (rename, share, organise, export, delete), and the
- * field that replaces the title while it is edited. Loaded when the menu is first opened. Source: SPEC VD4, LB21.
+ * header-menu.tsx: the menu of the open conversation in the header (find, rename, share, organise, export, delete), and
+ * the field that replaces the title while it is edited. Loaded when the menu is first opened. Source: SPEC VD4, LB21.
  */
 
 import { type Signal, useSignal } from "@preact/signals"

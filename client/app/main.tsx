@@ -195,7 +195,7 @@ effect(() => {
   document.title = title === "" ? appText.name : formatDocumentTitle(title)
 })
 if (!openSettingsFromHash(location.hash)) router.openFromHash()
-// The code is loaded together with the conversation, before the first paint.
+// The code that renders transcripts is loaded together with the conversation, before the first paint.
 if (router.controller.peek() !== null) void loadTranscript()
 void router.restoreDrafts()
 // Sends stored messages now, and again whenever the page becomes writable.
@@ -228,7 +228,8 @@ void waitForConversation().then(() => {
   void userMenu.load()
   void composerTools.load()
   void searchTools.load()
-  // If one of these fails, it is tried again on the next visit or use.
+  // If the service worker can't be registered, the next visit tries again; if the code for uploads can't be loaded, the
+  // next use tries again.
   import("./register-service-worker.ts").then(({ registerServiceWorker }) => registerServiceWorker()).catch(() => {})
   router.loadUploads().catch(() => {})
 })

@@ -1,5 +1,5 @@
 /**
- * notice.tsx: the notice bar. A notice stays until the user dismisses it or, unless it is sticky, for a few seconds.
+ * notice.tsx: the notice bar. A notice is shown until the user dismisses it or, unless it is sticky, for a few seconds.
  */
 
 import { useSignalEffect } from "@preact/signals"

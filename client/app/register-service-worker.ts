@@ -9,8 +9,8 @@ import { CACHE_PREFIX, isFilePath, type LoadedFiles } from "../service-worker/lo
 const SCRIPT_PATH = "/service-worker.js"
 
 /**
- * The only Trusted Types policy that the page's content security policy allows. It can be created once, and returns
- * only SCRIPT_PATH.
+ * The only Trusted Types policy that the page's content security policy allows. The policy can be created only once,
+ * and returns only SCRIPT_PATH.
  */
 const POLICY_NAME = "cuecard-service-worker"
 
@@ -33,7 +33,8 @@ export async function registerServiceWorker(): Promise<void> {
     await serviceWorker.register(createScriptUrl(), { updateViaCache: "none" })
     reportLoadedFiles(await serviceWorker.ready, entry)
   } catch {
-    // The browser or the user forbids it, so the page needs a network. The next visit tries again.
+    // The browser or the user doesn't allow service workers, so the page can be opened only with a network connection.
+    // The next visit tries again.
   }
 }
 

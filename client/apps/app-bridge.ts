@@ -21,7 +21,9 @@ export interface AppHost {
   post(message: JsonObject): void
   /** Asks the user. Resolves with true if the user allows the request. */
   ask(request: AppRequest): Promise<boolean>
-  /** Calls a tool of the app's server. Resolves with null if the user has to allow the call. Rejects if it fails. */
+  /**
+   * Calls a tool of the app's server. Resolves with null if the user has to allow the call. Rejects if the call fails.
+   */
   callTool(tool: string, args: JsonObject, allowed: boolean): Promise<JsonObject | null>
   sendMessage(text: string): void
   /** `height` is in CSS pixels. */
@@ -193,7 +195,7 @@ function isMessageId(id: unknown): id is string | number {
   return typeof id === "number" || (typeof id === "string" && id.length <= 200)
 }
 
-/** Returns the URL of a link. Only https is allowed, because other schemes could start programs. */
+/** Returns the URL of a link. Only https URLs without credentials are allowed; other schemes could start programs. */
 function readUrl({ url }: JsonObject): string {
   if (typeof url !== "string" || url.length > MAX_URL_CHARS || !URL.canParse(url))
     throw new AppError(PARAMS_INVALID, "Invalid params")

@@ -1,8 +1,8 @@
 /**
  * app-request-view.tsx: asks the user whether an MCP App may open a link, send a message, or call a tool.
  *
- * It is part of the page, outside the app's frame. The buttons ignore clicks at first, because an app could time its
- * request so that a click meant for something else hits a button. SPEC MA6.
+ * The question is part of the page, outside the app's frame. The buttons ignore clicks at first, because an app could
+ * time its request so that a click meant for something else hits a button. SPEC MA6.
  */
 
 import type { VNode } from "preact"

@@ -73,7 +73,7 @@ interface AppBodyProps extends AppViewProps {
   readonly onRequest: (open: OpenRequest | null) => void
 }
 
-/** Apps that flooded the page with messages. They stay paused when their session is opened again. */
+/** Apps that flooded the page with messages. They remain paused when their session is opened again. */
 const floodedUrls = new Set<string>()
 
 /** The frame, or a note that says why it is missing. */

@@ -6,7 +6,9 @@ import { type Api, sessionPath } from "../net/api.ts"
 import { createJsonRequest, readJson, RequestError } from "../net/http-request.ts"
 import type { JsonObject } from "./app-bridge.ts"
 
-/** Resolves with null if the user has to allow the call. Rejects if the server refuses it, or if it fails. */
+/**
+ * Resolves with null if the user has to allow the call. Rejects if the server refuses the call, or if the call fails.
+ */
 export async function callAppTool(
   api: Api,
   place: { readonly session: string; readonly url: string },

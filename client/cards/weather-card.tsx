@@ -206,7 +206,10 @@ export function formatDegrees(value: number): string {
   return `${whole < 0 ? "−" : ""}${Math.abs(whole)}°`
 }
 
-/** "2026-05-02T14:00" → "2:00 PM" or "14:00", as the reader writes times. It is local time at the place, so it isn't converted. */
+/**
+ * "2026-05-02T14:00" → "2:00 PM" or "14:00", depending on the reader's locale. The time is local to the place, so it
+ * isn't converted.
+ */
 export function formatObservedTime(observed: string): string | null {
   const time = /T(\d{2}:\d{2})/.exec(observed)?.[1]
   if (time === undefined) return null

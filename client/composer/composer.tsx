@@ -2,8 +2,8 @@
  * composer.tsx: the form for writing a message.
  *
  * Enter sends, Shift+Enter inserts a line break, and Enter inside an input method only ends its composition. The
- * composer stays enabled while an answer is running, because the server queues messages. Source: SPEC PG5, PG18, PG19,
- * PG70, PG84.
+ * composer remains enabled while an answer is running, because the server queues messages. Source: SPEC PG5, PG18,
+ * PG19, PG70, PG84.
  */
 
 import type { RefObject, TargetedKeyboardEvent, VNode } from "preact"

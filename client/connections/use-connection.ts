@@ -24,7 +24,8 @@ export interface ConnectionState {
 }
 
 /**
- * Returns the state of a connection. `onConnected` is called when the user has connected in any window of this browser.
+ * Returns the state of a connection. `onConnected` is called when the user has granted access in any window of this
+ * browser.
  */
 export function useConnection(api: Api, server: string, onConnected: () => void = () => {}): ConnectionState {
   const [status, setStatus] = useState<ConnectionState["status"]>("idle")

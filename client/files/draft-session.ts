@@ -3,7 +3,7 @@
  *
  * first file → DRAFT SESSION → POST /v1/sessions → uploads; first message → starts this session
  * If no message is sent, the session is erased: when the files are removed or, if this page is closed before that, by
- * the next page. Source: SPEC PG72.
+ * the next page that is opened. Source: SPEC PG72.
  */
 
 import type { Api, SessionOptions } from "../net/api.ts"

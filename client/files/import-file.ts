@@ -91,7 +91,10 @@ export class Importer {
     return this.#abort !== null
   }
 
-  /** Imports a file. Resolves when the import is done, refused or cancelled; `stage` then contains the result. */
+  /**
+   * Imports a file. Resolves when the import is done, refused or cancelled, with the result in `stage`. If another
+   * import is running, only sets `rejectedFileName`.
+   */
   async startImport(file: File): Promise<void> {
     if (this.#abort !== null) {
       this.rejectedFileName.value = file.name
@@ -113,7 +116,7 @@ export class Importer {
     }
   }
 
-  /** Cancels the import and erases its session. */
+  /** Cancels the import and erases the session of the conversation that is being imported. */
   cancelImport(): void {
     this.#abort?.abort()
   }
@@ -248,7 +251,7 @@ export class Importer {
     while (!isAnswered && !abortSignal.aborted) {
       await Promise.race([answered, this.#sleep(PROGRESS_POLL_MS, abortSignal)])
       const { sent, size } = getSendProgress(this.stage.peek())
-      // This is only for display: the response decides the outcome.
+      // The progress is only for display: the response decides the outcome.
       if (!isAnswered && sent >= size) await this.#pollProgress(session).catch(() => {})
     }
     return await answered

@@ -40,7 +40,7 @@ export class SessionUploads {
   }
 
   /**
-   * Uploads the chosen files. Returns a text for the user if some files were left out. `sessionId` is null for a new
+   * Uploads the chosen files. Returns a message for the user if some files were left out. `sessionId` is null for a new
    * conversation.
    */
   addChosen(attachments: AttachmentUploads, sessionId: string | null): string | null {

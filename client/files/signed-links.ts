@@ -74,7 +74,7 @@ export class LinkSigner {
     if (!this.#isUsable(this.#getEntry(url))) this.renewLink(url)
   }
 
-  /** Requests a new link, because the current one failed. */
+  /** Requests a new link, for example because the current one failed. */
   renewLink(url: string): void {
     const entry = this.#getEntry(url)
     if (entry.isRequested) return
@@ -85,7 +85,8 @@ export class LinkSigner {
   }
 
   /**
-   * Retries the failed requests. Called when the server is reachable again. The links stay `failed` until it responds.
+   * Retries the failed requests. Called after a delay, and when the server is reachable again. The links remain
+   * `failed` until the server responds.
    */
   retryFailed(): void {
     this.stopRetrying()

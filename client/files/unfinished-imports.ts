@@ -66,7 +66,7 @@ export class UnfinishedImports {
     try {
       await this.#deps.withLock(storageKey(id), () => this.#settleEntry(id))
     } catch {
-      // The server can't be reached. The id stays stored, and a later call tries again.
+      // The server can't be reached. The id is kept, and a later call tries again.
     } finally {
       this.#ownIds.delete(id)
     }

@@ -112,7 +112,7 @@ function toFailedState(error: unknown): UploadState {
   return { at: "failed", text: describeError(error), isFinal }
 }
 
-/** Returns a text that says why a file can't be uploaded; null if it can. */
+/** Returns a message that says why a file can't be uploaded; null if it can. */
 function findProblem(file: File): string | null {
   if (file.size === 0) return refusedFileText.empty
   const maxBytes = getMaxBytes(file)

@@ -1,8 +1,8 @@
 /**
  * html-entities.ts: decodes HTML character references.
  *
- * It knows decimal and hexadecimal references, and the names that people and models commonly use. An unknown name stays
- * as written. Pure.
+ * Supports decimal and hexadecimal references, and the names that people and models commonly use. Unknown names are
+ * left as written. Pure.
  */
 
 /** Names and their characters, alternating. */

@@ -30,7 +30,7 @@ export function renderLongText(text: string): ComponentChildren {
       ))
 }
 
-/** Splits a text into pieces whose concatenation is the same text. Linear. Pure. */
+/** Splits text into pieces whose concatenation is the same text. Cost: linear in the length of the text. Pure. */
 export function splitLongText(text: string): readonly string[] {
   const pieces: string[] = []
   let from = 0

@@ -50,7 +50,8 @@ export const MAX_DEFINITIONS = 500
 /**
  * Parses prose without fences into top-level tokens. Concatenating their `raw` strings gives the original text.
  *
- * The text must use LF line endings. `definitions` are those found in other sections. Never throws. Linear.
+ * The text must use LF line endings. `definitions` are those found in other sections. Never throws. Cost: linear in the
+ * length of the text.
  */
 export function lexProse(text: string, definitions: LinkDefinitions = {}): readonly ProseToken[] {
   const links: LinkTargets = Object.assign(Object.create(null), definitions)

@@ -2,8 +2,8 @@
  * text-part.ts: computes how much of some long text is shown at once.
  *
  * Long text is shown in parts. The reader requests each part after the first. A part is added in slices, so that the
- * page responds to input between slices. Both are measured in cost: an estimate of the work of rendering text. A plain
- * letter costs 1. Where a part ends depends only on the text. SPEC PF1–PF4.
+ * page responds to input between slices. Parts and slices are measured in cost: an estimate of the work of rendering
+ * text. A plain letter costs 1. Where a part ends depends only on the text. SPEC PF1–PF4.
  */
 
 import { isHighSurrogate } from "../../shared/text/cut-text.ts"
@@ -49,9 +49,9 @@ export interface MeasuredText {
 }
 
 /**
- * Returns the beginning of some text that costs at most `maxCost`. It ends after a blank line if there is one nearby,
- * otherwise after a line if possible, and never within a surrogate pair. Reads no character beyond that end, and each
- * at most twice. Pure.
+ * Returns the beginning of some text that costs at most `maxCost`. The result ends after a blank line if there is one
+ * nearby, otherwise after a line if possible, and never within a surrogate pair. Reads no character beyond that end,
+ * and each at most twice. Pure.
  */
 export function measureText(text: string, maxCost: number): MeasuredText {
   return new TextMeter(maxCost).measure(text)
@@ -78,7 +78,7 @@ export class TextMeter {
     this.#maxCost = maxCost
   }
 
-  /** Returns whether a text begins with the text that was measured last. */
+  /** Returns whether `text` begins with the text that was measured last. */
   canMeasure(text: string): boolean {
     return text.startsWith(this.#text)
   }

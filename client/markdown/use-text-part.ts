@@ -1,8 +1,8 @@
 /**
  * use-text-part.ts: renders long text in slices, each in its own task, and in parts that the reader requests.
  *
- * All text on the page shares one budget per task, so that a page full of long answers doesn't block the main thread
- * either. The final result depends only on the text and the number of parts. SPEC PF1, PF2.
+ * All text on the page shares one budget per task, so that a page full of long answers doesn't block the main thread.
+ * The final result depends only on the text and the number of parts. SPEC PF1, PF2.
  */
 
 import { useEffect, useMemo, useState } from "preact/hooks"

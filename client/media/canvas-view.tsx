@@ -83,7 +83,7 @@ export function FullScreenButton({ sectionRef }: { readonly sectionRef: RefObjec
   )
 }
 
-/** Documents that flooded the page with messages. They stay paused when their session is opened again. */
+/** Documents that flooded the page with messages. They remain paused when their session is opened again. */
 const floodedUrls = new Set<string>()
 
 interface CanvasBodyProps {
@@ -184,7 +184,7 @@ export interface CanvasLink {
 
 /**
  * Stored documents get a signed URL; others are framed at their own URL. Once in use, the URL doesn't change unless the
- * frame reports that the document is missing. Then a new URL is requested, once.
+ * frame reports that the document is missing. In that case, a new URL is requested once.
  */
 export function useCanvasLink(url: string, sectionRef: RefObject<HTMLElement | null>): CanvasLink {
   const media = useMediaContext()

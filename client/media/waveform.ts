@@ -8,7 +8,7 @@
 const MAX_WAVEFORM_BYTES = 1_500_000
 /** The sample rate to which a file is decoded: enough to measure loudness. */
 const DECODE_RATE_HZ = 8_000
-/** The height of a silent bar, so that it stays visible. */
+/** The height of a silent bar, which must be visible. */
 const MIN_BAR = 0.06
 const MAX_CACHED_WAVEFORMS = 200
 

@@ -18,7 +18,7 @@ import { TokenSource } from "./token-source.ts"
 export interface SessionOptions {
   /** The session's agent. Absent if it is the general agent. */
   readonly agent?: string | undefined
-  /** Set if the session is temporary: it is in no list and no search, and is erased after a day. */
+  /** Set if the session is temporary: it appears in no list and in no search results, and is erased after a day. */
   readonly temporary?: true | undefined
 }
 

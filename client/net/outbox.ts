@@ -61,7 +61,7 @@ export class Outbox {
   readonly entries: Signal<readonly OutboxEntry[]>
   readonly #storage: KeyValueStorage
   readonly #prefix: string
-  /** The seq of each acknowledged message. Such messages stay in `entries` until their message frames arrive. */
+  /** The seq of each acknowledged message. Such messages are kept in `entries` until their message frames arrive. */
   readonly #ackedSeqById = new Map<string, number>()
 
   constructor(storage: KeyValueStorage, sessionId: string) {
@@ -70,7 +70,7 @@ export class Outbox {
     this.entries = signal(readOutboxEntries(storage, this.#prefix))
   }
 
-  /** Adds the messages that another tab has stored in the meantime. */
+  /** Adds the messages that other tabs have stored, except those that `isShown` accepts. */
   mergeStored(isShown: (id: string) => boolean = () => false): void {
     const known = new Set(this.entries.value.map(({ id }) => id))
     const stored = readOutboxEntries(this.#storage, this.#prefix).filter(({ id }) => !known.has(id) && !isShown(id))

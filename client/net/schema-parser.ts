@@ -5,7 +5,7 @@
 
 import * as v from "valibot"
 
-/** Creates a parser, which returns the parsed value, or null if it doesn't match the schema. */
+/** Creates a parser that returns the parsed value, or null if the value doesn't match the schema. */
 export function createSchemaParser<T>(schema: v.GenericSchema<unknown, T>): (value: unknown) => T | null {
   return (value) => {
     const parsed = v.safeParse(schema, value)

@@ -83,7 +83,7 @@ export class SessionSocket {
     else this.#link.connect()
   }
 
-  /** Sends the frame if the session is live. Returns false if it must wait for `onLive`. */
+  /** Sends the frame if the session is live. Returns false if the frame must wait for `onLive`. */
   send(frame: ClientFrame): boolean {
     if (!this.#isReady) return false
     // `seen` is the only frame without a response.

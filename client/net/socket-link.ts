@@ -31,7 +31,7 @@ export interface SocketLinkDeps {
   connect(protocols: string[], events: WebSocketEvents): WebSocketLike
   /** Returns a valid token, requesting one from the server if necessary. */
   getToken(): Promise<{ readonly token: string; readonly renewAt: number }>
-  /** Called when the server refused the current token. */
+  /** Called when the server has refused the current token, or when the token may be the cause of failures. */
   forgetToken(): void
   now(): number
   random(): number
@@ -59,7 +59,7 @@ const STALE_CONNECT_AFTER_MS = 2_000
  * sending.
  */
 const PROBE_TIMEOUT_MS = 8_000
-/** The same for the ping that checks a socket when the device is back online or the page is visible again. */
+/** The same timeout for the ping that checks a socket when the device is back online or the page is visible again. */
 const RETURN_PROBE_TIMEOUT_MS = 3_000
 /** Lowest expected upload speed, in UTF-16 code units per millisecond: a poor mobile connection. */
 const SLOWEST_CHARS_PER_MS = 4
@@ -123,7 +123,10 @@ export class SocketLink {
     if (expectsAnswer) this.#expectTraffic(PROBE_TIMEOUT_MS + text.length / SLOWEST_CHARS_PER_MS)
   }
 
-  /** Reconnects at once, or pings an open socket to check that it is alive. Called when the device is back online. */
+  /**
+   * Reconnects at once, or pings an open socket to check that it is alive. Called when the device is back online or the
+   * page is visible again.
+   */
   checkConnection(): void {
     if (this.#isStopped) return
     if (this.#isOpen) {
@@ -253,7 +256,7 @@ export class SocketLink {
     )
   }
 
-  /** Opens a second socket with a newer token. The first stays in use until the second is open. */
+  /** Opens a second socket with a newer token. The first socket remains in use until the second is open. */
   #openReplacement(): void {
     const previous = this.#socket
     this.#scheduleRenewal(MIN_RENEW_INTERVAL_MS)

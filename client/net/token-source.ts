@@ -39,7 +39,9 @@ export interface TokenSourceDeps {
   readonly getEmbeddedToken?: (() => Promise<string>) | undefined
   /** Called with every new token before it is used. */
   onToken?(response: TokenResponse): Promise<void> | void
-  /** Called when nobody is signed in, or the user may not use the page. The page then stops requesting tokens. */
+  /**
+   * Called when nobody is signed in, or the user may not use the page. After that, the page stops requesting tokens.
+   */
   onSignedOut?(refusal: RequestError): void
 }
 
@@ -81,7 +83,7 @@ export class TokenSource {
     return this.#pendingToken
   }
 
-  /** Discards the token. Called when the server has refused it. */
+  /** Discards the token. Called when the server has refused the token or may have refused it. */
   forgetToken(): void {
     this.#cachedToken = null
   }

@@ -2,7 +2,7 @@
 
 /**
  * Focuses the message before (-1) or after (1) the focused message. If no message is focused, focuses the last visible
- * message or the first.
+ * message (-1) or the first one (1).
  */
 export function focusNeighbourMessage(step: -1 | 1): void {
   const articles = [...document.querySelectorAll<HTMLElement>("main.view article[data-id]")]

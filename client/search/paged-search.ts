@@ -51,7 +51,7 @@ export class PagedSearch<T> {
     return this.#state
   }
 
-  /** Searches for another text. The old hits remain until the new ones arrive. */
+  /** Searches for another query. The old hits remain until the new ones arrive. */
   setQuery(text: string): void {
     const query = text.trim().slice(0, MAX_QUERY_CHARS)
     if (query === this.#state.peek().query) return

@@ -1,7 +1,8 @@
 /**
  * plain-snippet.ts: an excerpt of an answer without the marks of Markdown, which the answer doesn't show either. Pure.
  *
- * An excerpt begins and ends anywhere, so it can't be parsed as Markdown. Marks that may also be text stay. Source: SPEC LB9.
+ * An excerpt begins and ends anywhere, so it can't be parsed as Markdown. Marks that may also be text are kept. Source:
+ * SPEC LB9.
  */
 
 import type { SnippetPart } from "../../shared/protocol/http-body.ts"
@@ -15,7 +16,7 @@ const LINK = /!?\[([^\][]*)\]\(([^)\s…]*[:/][^)\s…]*)(?:\)|(?=…|$))/gu
 const EMPHASIS = /(?:\*\*|~~)(?=\S)|(?<=\S)(?:\*\*|~~)|`+/gu
 const HEADING = /(?<=^|\s|…)#{1,6}\s/gu
 
-/** Removes marks of emphasis, code, headings and links. URLs stay if all hits are in them. */
+/** Removes marks of emphasis, code, headings and links. URLs are removed, unless all hits are in URLs. */
 export function toPlainSnippet(parts: readonly SnippetPart[]): SnippetPart[] {
   const text = parts.map((part) => (part.hit ? HIT_START + part.text + HIT_END : part.text)).join("")
   const withoutUrls = text.replace(LINK, "$1")

@@ -1,4 +1,4 @@
-/** rank-items.ts: selects and orders the palette entries that match a text. Pure. Source: SPEC LB4. */
+/** rank-items.ts: selects and orders the palette entries that match a query. Pure. Source: SPEC LB4. */
 
 /** Returns the text in lower case, without accents and vowel points. */
 export function foldText(text: string): string {
@@ -6,8 +6,8 @@ export function foldText(text: string): string {
 }
 
 /**
- * Returns the rank of a text (smaller is better); null if it doesn't match. Both texts must be folded, and `query` must
- * not be empty.
+ * Returns the rank of `text` (smaller is better); null if the text doesn't match. Both strings must be folded, and
+ * `query` must not be empty.
  */
 function rankText(query: string, text: string): number | null {
   if (text.startsWith(query)) return 0

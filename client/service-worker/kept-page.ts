@@ -28,8 +28,8 @@ async function readKept(request: Request | string): Promise<Response | undefined
 }
 
 /**
- * Replaces the HTML of the cached version. It may have changed, because it contains the tenant's theme and a content
- * security policy.
+ * Replaces the HTML of the cached version. The HTML may have changed, because it contains the tenant's theme and a
+ * content security policy.
  */
 export async function refreshKeptPage(response: Response): Promise<void> {
   const names = new Set((await listFiles(response.clone())).map((file) => CACHE_PREFIX + file))

@@ -3,7 +3,7 @@
  * and the names of the caches that store them.
  */
 
-/** The prefix of the caches' names. worker/routes/service-worker-route.ts also deletes them. */
+/** The prefix of the caches' names. worker/routes/service-worker-route.ts also deletes these caches. */
 export const CACHE_PREFIX = "cuecard-page "
 
 export interface LoadedFiles {
@@ -15,7 +15,7 @@ export interface LoadedFiles {
   readonly files: readonly string[]
 }
 
-/** The path of a file whose name contains a hash of its contents. It never changes. */
+/** The path of a file whose name contains a hash of its contents. Such a file never changes. */
 const FILE_PATH = /^\/assets\/[\w.-]{1,120}$/
 
 /** Maximum number of files in a message, and of files in a cache. A build has fewer. */

@@ -25,7 +25,7 @@ export async function openNotified(windows: PageWindows, origin: string, hash: u
     await page.focus()
     if (page.url !== address) await page.navigate(address)
   } catch {
-    // The browser doesn't allow it, so a click only closes the notification.
+    // The browser doesn't allow the page to open or focus a window, so a click only closes the notification.
   }
 }
 

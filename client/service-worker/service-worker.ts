@@ -1,10 +1,10 @@
 /**
  * service-worker.ts: the chat page's service worker, with which the page also opens without a network connection.
  *
- * It answers only requests for the page at `/`, from the network first, and for scripts and styles whose names contain
- * a hash, from the cache first. It never receives tokens, API responses or media, and makes no decisions: the page
- * shows that it is offline and keeps unsent messages. A click on a notification opens its conversation. Source: SPEC
- * SW1–SW9, WR34.
+ * The worker answers only requests for the page at `/`, from the network first, and for scripts and styles whose names
+ * contain a hash, from the cache first. The worker never receives tokens, API responses or media, and makes no
+ * decisions: the page shows that it is offline and keeps unsent messages. A click on a notification opens its
+ * conversation. Source: SPEC SW1–SW9, WR34.
  */
 
 import { keepPage, readKeptFile, readKeptPage, refreshKeptPage } from "./kept-page.ts"

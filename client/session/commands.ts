@@ -57,7 +57,7 @@ const SILENT_REFUSALS: ReadonlySet<FaultReason> = new Set<FaultReason>(["turn_en
 export class Commands {
   /** The pending commands by target. Each target has at most one. */
   readonly pending: Signal<ReadonlyMap<string, PendingCommand>> = signal(new Map())
-  /** The server's texts for refused commands, by target. */
+  /** The server's messages about refused commands, by target. */
   readonly refusals: Signal<ReadonlyMap<string, string>> = signal(new Map())
   /** The newest refusal of each target, shown or not. */
   readonly lastRefusals = new Map<string, Refusal>()
@@ -115,7 +115,7 @@ export class Commands {
     this.pending.value = rest
   }
 
-  /** Hides the texts of earlier refusals. */
+  /** Hides the messages about earlier refusals. */
   clearRefusals(): void {
     if (this.refusals.peek().size > 0) this.refusals.value = new Map()
   }

@@ -76,11 +76,11 @@ export class SessionController<D extends SessionDraft = Draft> {
   readonly isLoaded = signal(false)
   /** The error of the last attempt to load the newest history; null if it succeeded. */
   readonly loadError = signal<unknown>(null)
-  /** True if nothing can be written in this session. Messages in the outbox wait. */
+  /** True if nothing can be written in this session. In that case, messages remain in the outbox. */
   readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: D
   readonly history: HistoryLoader
-  /** The message that a link leads to, until the view has scrolled there. */
+  /** The message that a link leads to, until the view begins to scroll there. */
   readonly targetId = signal<string | null>(null)
   /** Returns the user's reading position; null if the view is at the end. Set by the view. */
   findReadingPlace: () => ReadingPlace | null = () => null
@@ -175,7 +175,7 @@ export class SessionController<D extends SessionDraft = Draft> {
     return this.#isClosed
   }
 
-  /** Loads the newest history and resumes the socket from there. Retries until it succeeds. */
+  /** Loads the newest history and resumes the socket from there. Retries until that succeeds or the session is gone. */
   async loadNewest(): Promise<void> {
     if (this.#isClosed) return
     this.#reloads.cancel()

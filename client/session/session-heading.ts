@@ -10,11 +10,17 @@ import type { SessionController } from "./session-controller.ts"
 import type { SessionList } from "./session-list.ts"
 
 export interface SessionHeading {
-  /** The title in the list. For a temporary session, a name that says so. Null if the list doesn't contain the session. */
+  /**
+   * The title in the list or, for a temporary session, a name that says so. Null if the list doesn't contain the
+   * session.
+   */
   readonly title: string | null
   /** Whether the open session belongs to an agent. The list doesn't contain such sessions. */
   readonly isAgentSession: boolean
-  /** The agent that asked in this session. Null in a user's session, and until a loaded message names the agent. */
+  /**
+   * The agent that asked the question in this session. Null in a user's session, and until a loaded message names the
+   * agent.
+   */
   readonly askingAgent: string | null
   /** The session's agent. Undefined for the general agent, and until the session is live. */
   readonly agent?: string | undefined

@@ -15,8 +15,8 @@ import { appText, conversationText } from "../words/page-text.ts"
 import { appendPage, mergeFirstPage, NO_SESSIONS } from "./session-pages.ts"
 
 /**
- * Refresh interval in milliseconds while a session that isn't open is running, or until the list has been fetched for
- * the first time.
+ * Refresh interval in milliseconds while a session that isn't open is running, or while all attempts to fetch the list
+ * have failed.
  */
 const BUSY_REFRESH_MS = 5_000
 /** Refresh interval otherwise, in milliseconds. */
@@ -39,7 +39,7 @@ export type MoreSessions = "none" | "available" | "loading" | "failed"
 export interface Notice {
   readonly text: string
   readonly isFault: boolean
-  /** True while the reported operation is still running. Such a notice stays until the next one. */
+  /** True while the reported operation is still running. Such a notice is shown until the next one. */
   readonly isSticky: boolean
   /** The notice's button. */
   readonly action?: { readonly label: string; readonly run: () => void }
@@ -52,7 +52,7 @@ export class SessionList {
   readonly sessions: Signal<readonly SessionSummary[]> = signal([])
   /** Whether the list has been fetched at least once. */
   readonly isLoaded = signal(false)
-  /** True if the list could not be fetched yet. */
+  /** True if all attempts to fetch the list have failed so far. */
   readonly isUnreachable = signal(false)
   /** The error of the last attempt to load the list or its next page; null if it succeeded. */
   loadError: unknown = null

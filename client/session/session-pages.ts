@@ -1,7 +1,7 @@
 /**
  * session-pages.ts: joins the loaded pages of the session list. Pure.
  *
- * The loaded list has no gaps: it starts with the pinned sessions, followed by the most recently active session.
+ * The loaded list has no gaps: it starts with the pinned sessions, followed by the others, most recently active first.
  * Source: SPEC PG75.
  */
 
@@ -22,7 +22,7 @@ export function mergeFirstPage(loaded: LoadedSessions, page: SessionPage): Loade
   const last = page.sessions.at(-1)?.active ?? Number.NEGATIVE_INFINITY
   // Pinned sessions come first, however old they are.
   const newest = page.sessions.find(({ pinned }) => !pinned)?.active ?? Number.NEGATIVE_INFINITY
-  // If not, there may be sessions between the new page and the loaded list that were never loaded.
+  // Otherwise, there may be sessions between the new page and the loaded list that were never loaded.
   const isContiguous = page.next !== null && last <= loaded.newest
   const older = isContiguous
     ? withoutListed(loaded.sessions, page).filter(({ active, pinned }) => active <= last && !pinned)

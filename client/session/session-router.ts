@@ -38,7 +38,7 @@ import type { StoredDrafts } from "./stored-drafts.ts"
 
 /** How long another tab has to send its stored messages before this tab takes over, in milliseconds. */
 const STORAGE_SETTLE_MS = 3_000
-/** Maximum number of conversations whose reading position is remembered. */
+/** Maximum number of conversations whose reading position is kept. */
 const MAX_READING_PLACES = 100
 
 export interface SessionRouterDeps extends SessionControllerDeps, SessionStartsDeps, SessionListDeps {
@@ -152,7 +152,10 @@ export class SessionRouter {
     this.#showController(id === null ? null : this.#openController(id))
   }
 
-  /** Restores the drafts that the user was writing before the page was closed. Retries until the user is known. */
+  /**
+   * Restores the drafts that the user was writing before the page was closed. Retries after a failure. Does nothing if
+   * the token doesn't name a user.
+   */
   async restoreDrafts(attempt = 1): Promise<void> {
     const { api, setTimer, random } = this.#deps
     try {
@@ -173,7 +176,7 @@ export class SessionRouter {
     this.#storedDrafts?.flush()
   }
 
-  /** Remembers the user's reading position in a session. */
+  /** Stores the user's reading position in a session. */
   #keepReadingPlace({ id, findReadingPlace }: SessionController): void {
     const place = findReadingPlace()
     this.#readingPlaces.delete(id)
@@ -302,7 +305,7 @@ export class SessionRouter {
     }
   }
 
-  /** Called when another tab has changed the storage. `key` is null if it deleted everything. */
+  /** Called when another tab has changed the storage. `key` is null if that tab deleted everything. */
   handleStorageEvent({ key, oldValue, newValue }: Pick<StorageEvent, "key" | "oldValue" | "newValue">): void {
     if (key !== null && newValue === null) this.#storedDrafts?.handleRemoved(key, oldValue)
     this.#cancelResumeStored?.()

@@ -2,8 +2,8 @@
  * session-starts.ts: creates the session for a new conversation's first message.
  *
  * composer → STARTS → POST /v1/sessions → session controller
- * The message stays stored, and the request is retried, until the session exists. Only one tab at a time handles a
- * message, so that a message doesn't create two sessions; if that tab is closed, another tab takes over. Source: SPEC
+ * The message is kept in storage, and the request is retried, until the session exists. Only one tab at a time handles
+ * a message, so that a message doesn't create two sessions; if that tab is closed, another tab takes over. Source: SPEC
  * PG14, SO15.
  */
 
@@ -57,7 +57,10 @@ export class SessionStarts {
     }
   }
 
-  /** Returns the oldest message without a session that this tab is handling; null if there is none. */
+  /**
+   * Returns the oldest message without a session that this tab is handling or that the server refused; null if there is
+   * none.
+   */
   findOldest(): OutboxEntry | null {
     const entries = this.#outbox.entries.peek()
     return (

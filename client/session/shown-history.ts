@@ -3,8 +3,8 @@
  *
  * scrolling, a link to a message → SHOWN HISTORY → api → store
  * The shown messages are contiguous. If there are more than `maxMessages`, those at the far end are dropped. The newest
- * messages stay loaded, so that they can be shown at once. This code is loaded on demand. Source: SPEC LT1–LT6, PG16,
- * PG43, SO12.
+ * messages are kept in memory, so that they can be shown at once. This code is loaded on demand. Source: SPEC LT1–LT6,
+ * PG16, PG43, SO12.
  */
 
 import { batch, type Signal } from "@preact/signals"
@@ -254,7 +254,7 @@ export class ShownHistory {
     return this.#readPage(`after=${this.#next.after}&limit=${count}`)
   }
 
-  /** Reads the messages around the given one. Half of them are newer. */
+  /** Reads the messages around the given one. Up to half of them are newer. */
   #readAround(id: string, count: number): Promise<HistoryPage> {
     return this.#readPage(`around=${encodeURIComponent(id)}&limit=${Math.min(count, MAX_PAGE_MESSAGES)}`)
   }

@@ -53,7 +53,7 @@ export class TranscriptStore {
   readonly hasOlder = signal(false)
   /** True if the newest messages aren't shown. */
   readonly hasNewer = signal(false)
-  /** Whether the session is temporary: in no list, and erased after a day (SPEC OG8). */
+  /** Whether the session is temporary: it isn't in any list, and is erased after a day (SPEC OG8). */
   readonly isTemporary = signal(false)
   /** The epoch of the newest page. */
   epoch = ""
@@ -112,7 +112,8 @@ export class TranscriptStore {
   }
 
   /**
-   * Returns the agent that asked in this session. Null in a user's session, and until a loaded message names the agent.
+   * Returns the agent that asked the question in this session. Null in a user's session, and until a loaded message
+   * names the agent.
    */
   findAskingAgent(): string | null {
     for (const id of this.messageIds.value) {

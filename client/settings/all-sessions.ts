@@ -99,8 +99,8 @@ const parseBulkResults = createParser<{ readonly results: readonly { readonly id
 })
 
 /**
- * Deletes all of the user's own conversations, and calls `onDeleted` with those of each request. Throws RequestError if the
- * server can't be reached; in that case, some conversations may remain.
+ * Deletes all of the user's own conversations. Calls `onDeleted` with the conversations that each request deleted.
+ * Throws RequestError if the server can't be reached; in that case, some conversations may remain.
  */
 export async function deleteAllSessions(
   api: AuthorizedApi,

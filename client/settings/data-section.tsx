@@ -57,7 +57,10 @@ export function DataSection({ router }: { readonly router: SessionRouter }): VNo
   )
 }
 
-/** Closes deleted sessions and removes them at once. A server that is still erasing them may need a while for the next list. */
+/**
+ * Closes deleted sessions and removes them at once. While the server is still erasing them, it may take a while to
+ * return the next list.
+ */
 function dropSessions(router: SessionRouter, ids: ReadonlySet<string>): void {
   const { sessionList } = router
   for (const id of ids) {

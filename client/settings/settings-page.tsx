@@ -1,5 +1,6 @@
 /**
- * settings-page.tsx: the settings page: language, theme and units, the user's data, and sign-out everywhere.
+ * settings-page.tsx: the settings page: language, theme and units, connections, the user's data, and sign-out
+ * everywhere.
  *
  * Each choice takes effect at once and is stored in the browser. Source: SPEC VD6 to VD8.
  */

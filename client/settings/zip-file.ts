@@ -21,7 +21,7 @@ interface Entry {
   readonly time: number
 }
 
-/** Collects files, and returns the ZIP file. The content stays in blobs, which the browser may keep on disk. */
+/** Collects files, and returns the ZIP file. The content is kept in blobs, which the browser may store on disk. */
 export class ZipWriter {
   readonly #parts: BlobPart[] = []
   readonly #entries: Entry[] = []

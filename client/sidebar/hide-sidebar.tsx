@@ -3,7 +3,8 @@
  * `data-sidebar`.
  *
  * public/theme.js applies the stored state before the first paint. While the sidebar is hidden, the header contains the
- * drawer button. In a narrow window, it opens the drawer; in a wide one, it shows the sidebar again. Source: SPEC LB29.
+ * drawer button. In a narrow window, this button opens the drawer; in a wide one, it shows the sidebar again. Source:
+ * SPEC LB29.
  */
 
 import type { Signal } from "@preact/signals"

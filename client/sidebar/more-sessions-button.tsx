@@ -70,7 +70,10 @@ function useLoadNearEnd(button: RefObject<HTMLElement | null>, sessionList: Sess
   }, [more])
 }
 
-/** Loads the list again, because the session may be newer than the list: a branch, or a session of another device. */
+/**
+ * Loads the list again for a session that was opened after the list was loaded, because the session may be newer than
+ * the list: a branch, or a session of another device.
+ */
 function useRefresh({ controller, sessionList }: SessionRouter, searchedId: string | null): void {
   // The list was loaded after the page's first conversation was opened.
   const firstId = useRef(controller.peek()?.id)
@@ -82,7 +85,7 @@ function useRefresh({ controller, sessionList }: SessionRouter, searchedId: stri
   }, [searchedId, isListLoaded])
 }
 
-/** Loads pages until the session is listed. */
+/** Loads pages until the session is listed, but at most MAX_SEARCHED_PAGES. */
 function useSearch(sessionList: SessionList, searchedId: string | null, more: MoreSessions): void {
   const search = useRef({ id: searchedId, pages: 0 })
   useEffect(() => {

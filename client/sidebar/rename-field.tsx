@@ -1,4 +1,7 @@
-/** rename-field.tsx: edits a conversation's title in the sidebar. Enter and blur save, Escape cancels. */
+/**
+ * rename-field.tsx: edits a conversation's title in the sidebar. Enter and blur save the title; Escape cancels the
+ * edit.
+ */
 
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
@@ -21,7 +24,7 @@ export function RenameField({ title, label, maxChars = MAX_TITLE_CHARS, onDone }
     field.current?.focus()
     field.current?.select()
     return () => {
-      // Removing the field fires a blur event, which must not save.
+      // Removing the field fires a blur event, which must not save the title.
       isDone.current = true
     }
   }, [])

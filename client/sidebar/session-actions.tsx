@@ -1,6 +1,6 @@
 /**
- * session-actions.tsx: the sidebar's menu for a session (rename, share, organise, export, delete), other sidebar code
- * that isn't needed for the initial render, and the note that replaces the composer.
+ * session-actions.tsx: the sidebar's menu for a session (rename, share, organise, select, export, delete), other
+ * sidebar code that isn't needed for the initial render, and the note that replaces the composer.
  *
  * Loaded after the initial render (deferred-actions.tsx). Source: SPEC PG32–PG34, SH12, LB21.
  */

@@ -89,7 +89,7 @@ function useSharedList({ api, sessionList }: SessionRouter) {
   }
   useEffect(() => {
     const loadIfVisible = (): void => {
-      // A failure is ignored, because the next attempt follows soon.
+      // A failure is ignored, because the next periodic reload tries again.
       if (!document.hidden) loadShared().catch(() => {})
     }
     loadIfVisible()

@@ -149,7 +149,7 @@ function describeEmptyList(router: SessionRouter): string {
   return router.isReadOnly.value ? sidebarText.emptyForViewer : sidebarText.empty
 }
 
-/** Above this width, the drawer is a column that is always visible (page.css). */
+/** At this width, the sidebar is a column of the page instead of a drawer (page.css). */
 const WIDE = "(min-width: 50.01rem)"
 
 /** Moves the focus into the drawer when it opens, and out of it when it closes. */
@@ -158,7 +158,7 @@ function useDrawer(isOpen: Signal<boolean>): RefObject<HTMLElement | null> {
   const wasOpen = useRef(false)
   useLayoutEffect(() => {
     if (isOpen.value) drawer.current?.focus()
-    // The focus must not stay in the hidden drawer or get lost.
+    // The focus must not remain in the hidden drawer or get lost.
     else if (wasOpen.current && isFocusFree(drawer.current)) focusDrawerButton()
     wasOpen.current = isOpen.value
   }, [isOpen.value])

@@ -7,7 +7,7 @@ import { describeMedia } from "../words/media-descriptions.ts"
 
 /**
  * Returns the answer as Markdown, without thinking and tool calls, and with media replaced by the kind and name. The
- * server escapes `<` so that Markdown displays it; this is undone here.
+ * server escapes `<` so that Markdown displays it; this function undoes the escaping.
  */
 export function segmentsToCopyText(segments: readonly Segment[]): string {
   const texts = segments.map(segmentToText).filter((text) => text !== "")

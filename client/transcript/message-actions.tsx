@@ -1,6 +1,6 @@
 /**
- * message-actions.tsx: the time of a message, and the buttons below it: copy, reply, regenerate, and switch between
- * versions.
+ * message-actions.tsx: the time of a message, and the buttons below it: copy, edit, reply, regenerate, and switch
+ * between versions.
  *
  * The buttons appear on hover and focus; below the last answer, and on devices without a mouse, they are always
  * visible. Loaded after the transcript. SPEC PG21–PG23.
@@ -21,7 +21,7 @@ import { hasCopyText, segmentsToCopyText } from "./copy-text.ts"
 import { isFromProducer, regenerateAndFocus, useIsDisabled, useIsLastAnswer } from "./message/change-state.ts"
 import { useChangeRequests, useTranscriptRequests } from "./transcript-requests.ts"
 
-/** The buttons below an answer, which must have ended. */
+/** The buttons below an answer that has ended. */
 export function AnswerActions({ message }: { readonly message: WireMessage }): VNode | null {
   const requests = useTranscriptRequests()
   const changes = useChangeRequests()

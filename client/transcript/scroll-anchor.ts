@@ -107,12 +107,12 @@ export class ScrollAnchor {
     this.isFollowing.value = false
   }
 
-  /** Stops following, unless all content fits into the view, which is then at the end whatever is shown. */
+  /** Stops following, unless all content fits into the view, in which case the view is always at the end. */
   leaveEnd(): void {
     if (this.#view !== null && this.#view.scrollHeight > this.#view.clientHeight) this.stopFollowing()
   }
 
-  /** Moves the focus from an element that disappeared to the view, so that its keys keep scrolling. */
+  /** Moves the focus from an element that disappeared to the view, so that keys still scroll the view. */
   focusView(): void {
     const view = this.#view
     if (view === null) return
@@ -139,13 +139,13 @@ export class ScrollAnchor {
     if (distanceToEnd(view) <= END_THRESHOLD_PX && this.#newer?.hasNewer !== true) {
       this.#follow()
     } else if (view.scrollTop < this.#lastTop - 1 && view.scrollHeight >= this.#lastHeight) {
-      // The view moved up although the content didn't shrink, so the user scrolled.
+      // The view moved up even though the content didn't shrink, so the user scrolled.
       this.stopFollowing()
     }
     this.#notePosition(view)
   }
 
-  /** Remembers the position, and requests messages if it is near an edge. */
+  /** Records the position, and requests messages if the position is near an edge. */
   #notePosition(view: HTMLElement): void {
     this.#lastTop = view.scrollTop
     this.#lastHeight = view.scrollHeight

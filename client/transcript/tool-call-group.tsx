@@ -1,9 +1,9 @@
 /**
  * tool-call-group.tsx: shows adjacent tool calls as one group with a combined status.
  *
- * The group is expanded while a call runs or waits, and collapses when all calls have ended, unless the user is inside
- * it or chose otherwise. A call that waits for the user is never hidden. A single call has the same elements but no
- * heading, so that a second call can be added without recreating the first. SPEC PG36.
+ * The group is expanded while a call runs or waits, and collapses when all calls have ended, unless the user is using
+ * it or has chosen otherwise. A call that waits for the user is never hidden. A single call has the same elements but
+ * no heading, so that a second call can be added without recreating the first. SPEC PG36.
  */
 
 import type { ComponentChildren, VNode } from "preact"
@@ -19,14 +19,14 @@ import { findUserNeed } from "./calls/user-need.ts"
 import { createHint, needsUser, ToolIcon, type ToolSegment } from "./tool-call.tsx"
 import { useTranscriptRequests } from "./transcript-requests.ts"
 
-/** Adjacent tool calls, or one other segment (then `calls` is empty). */
+/** Adjacent tool calls, or one other segment (in which case `calls` is empty). */
 export interface SegmentRun {
   /** The index of the first segment. */
   readonly at: number
   readonly calls: readonly ToolSegment[]
 }
 
-/** Groups adjacent tool calls. Calls that ask another agent aren't grouped. Pure. */
+/** Groups adjacent tool calls. Calls that send a question to another agent aren't grouped. Pure. */
 export function groupCalls(segments: readonly Segment[]): readonly SegmentRun[] {
   const runs: { at: number; calls: ToolSegment[] }[] = []
   segments.forEach((segment, at) => {
@@ -80,7 +80,7 @@ export function ToolCallGroup({ calls, children }: ToolCallGroupProps): VNode {
 /** Loaded on first use. */
 const appViews = deferModule(() => import("../apps/app-view.tsx"))
 
-/** The MCP App of a call. It stays visible when the group is collapsed. SPEC MA5. */
+/** The MCP App of a call. The app remains visible when the group is collapsed. SPEC MA5. */
 function AppPlace({ call, url }: { readonly call: ToolSegment; readonly url: string }): VNode | null {
   const requests = useTranscriptRequests()
   useEffect(() => void appViews.load(), [])

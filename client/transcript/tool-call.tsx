@@ -230,8 +230,8 @@ const MAX_HINT_CHARS = 60
 const MAX_HINTED_CHARS = 200
 
 /**
- * Joins the distinct string and number arguments, or only the short ones if there are any. This is enough to tell
- * collapsed calls apart.
+ * Joins the distinct string and number arguments, or only the short ones if there are any. These arguments are enough
+ * to tell collapsed calls apart.
  */
 export function createHint(args: string): string {
   const value = parseJson(args)

@@ -44,7 +44,7 @@ export interface TranscriptRequests extends MediaRequests {
   retryAnswer(messageId: string): void
   editMessage(messageId: string, content: string): void
   cancelEdit(messageId: string): boolean
-  /** A message to scroll to, which is then set to null. */
+  /** A message to scroll to. Set to null when the scrolling begins. */
   readonly targetId?: Signal<string | null>
   /** Shows this message, loading it if necessary. Resolves with false if the message isn't found. */
   loadUntilMessage(id: string): Promise<boolean>

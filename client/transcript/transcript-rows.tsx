@@ -19,15 +19,13 @@ interface TranscriptRowsProps {
   readonly ids: readonly string[]
   readonly store: TranscriptStore
   readonly scrollAnchor: ScrollAnchor
-  /**
-   * The answer after which the typing indicator is shown, although queued messages may follow. Null if there is none.
-   */
+  /** The answer after which the typing indicator is shown, even if queued messages follow. Null if there is none. */
   readonly writingId: string | null
 }
 
 /** The data from which componentDidUpdate restores the scroll position and the focus. */
 interface ScrollSnapshot {
-  /** The first article in view that stays, and the position of its top; null if there is none. */
+  /** The first article in view that isn't removed, and the position of its top; null if there is none. */
   readonly id: string | null
   readonly top: number
   /** Whether the focused element will disappear with its article. */

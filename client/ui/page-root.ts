@@ -2,7 +2,8 @@
  * page-root.ts: the part of the document that the page occupies: the whole document, or the shadow root of the widget.
  *
  * For an element inside a shadow root, the document and the window report only the host element: as the active element,
- * and as the target of every event. Components therefore use these functions instead of `document`. Source: SPEC WG8.
+ * and as the target of every event. Components therefore use the functions in kept-focus/page-elements.ts instead of
+ * `document`. Source: SPEC WG8.
  */
 
 /** The root of the widget, and the element that contains everything in it. */
@@ -25,7 +26,9 @@ export function setPageRoot(root: ShadowRoot, element: HTMLElement): void {
   element.addEventListener("focusin", () => (wasFocused = true), { once: true })
 }
 
-/** Whether the page may move the focus to itself. A widget may do so only once the user has focused something in it. */
+/**
+ * Whether the page may move the focus to itself. A widget may do so only after the user has focused something in it.
+ */
 export function mayTakeFocus(): boolean {
   return shadow === null || wasFocused
 }

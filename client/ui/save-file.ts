@@ -1,6 +1,6 @@
 /** save-file.ts: saves a file as a browser download. */
 
-/** How long a blob's URL stays valid for the browser to start the download, in milliseconds. */
+/** How long a blob's URL remains valid for the browser to start the download, in milliseconds. */
 const REVOKE_AFTER_MS = 60_000
 
 /** Downloads the content of a URL. */

@@ -1,7 +1,8 @@
 /**
  * answer-notifications.ts: tells the user that a long answer is ready while the page is in the background.
  *
- * Notifications are off until the user turns them on; the browser then asks for permission. Source: SPEC WR34.
+ * Notifications are off until the user turns them on. Turning them on makes the browser ask for permission. Source:
+ * SPEC WR34.
  */
 
 import { type ReadonlySignal, signal } from "@preact/signals"

@@ -1,6 +1,6 @@
 /**
  * composer-tools.tsx: the parts of the composer that aren't needed for the initial render: suggestions, the tools menu,
- * dictation, the chosen agent, and the notice about a long paste. Loaded after the initial render
+ * dictation, the chosen agent and effort, and the notice about a long paste. Loaded after the initial render
  * (deferred-writing.ts).
  */
 

@@ -12,7 +12,7 @@ export interface SuggestionQuery {
   readonly to: number
 }
 
-/** Longer text after the sign is not a search. */
+/** Maximum length of a query, in UTF-16 code units. Longer text after the sign is not a query. */
 const MAX_QUERY_CHARS = 40
 
 /** Returns the query that ends at the caret; null if there is none. */

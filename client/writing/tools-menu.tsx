@@ -1,5 +1,6 @@
 /**
- * tools-menu.tsx: the composer's menu: photos, screenshots, dictation, saved prompts, allowed tools and notifications.
+ * tools-menu.tsx: the composer's menu: photos, screenshots, dictation, effort, saved prompts, allowed tools, agents and
+ * notifications.
  */
 
 import type { VNode } from "preact"

@@ -12,7 +12,7 @@ import { createSchemaParser } from "../net/schema-parser.ts"
 export interface ListedAgent {
   readonly name: string
   readonly description: string
-  /** The agent's effort, for which a message can choose another value; absent if it can't. */
+  /** The agent's effort. Absent if users can't choose another effort for a message. */
   readonly effort?: Effort | undefined
 }
 

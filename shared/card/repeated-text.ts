@@ -7,7 +7,7 @@ const FIGURE = /[-−]?\d+(?:[.,]\d+)?/g
 
 /**
  * Returns whether each sentence contains a number and all numbers are figures of the card, rounded or not. A sentence
- * without a number, such as advice, says something that the card doesn't show. Linear in the length of the text.
+ * without a number, such as advice, says something that the card doesn't show. Cost: linear in the length of the text.
  */
 export function repeatsFigures(text: string, figures: readonly (number | null)[]): boolean {
   if (text.length > MAX_REPEATED_CHARS) return false

@@ -67,7 +67,8 @@ export interface Assembler {
 /**
  * Shapes: records → messages, in the order in which they were closed. Other systems' ids are converted to valid ids.
  *         Assets and grants are accepted only from a verified file, and otherwise dropped.
- * Cost: linear time; the memory of one turn. `closedIds` is queried once per message and once per late record.
+ * Cost: time linear in the number of records, and the memory of one turn. `closedIds` is queried once per message and
+ * once per late record.
  * Source: SPEC RE9, RE12.
  */
 export function createAssembler(

@@ -30,7 +30,7 @@ export function isChatEvent(value: unknown): value is ChatEvent {
  *
  * Shapes: ChatEvent → records to be parsed by `parseRecord`; none for an event without visible content; null if its
  * type is unknown.
- * Cost: linear in the event.
+ * Cost: linear in the size of the event.
  */
 export function chatEventToRecords(event: ChatEvent, timestamp: string | undefined): object[] | null {
   const convert = Object.hasOwn(CONVERTERS, event.type) ? CONVERTERS[event.type as ChatEventType] : undefined

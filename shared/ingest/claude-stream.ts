@@ -31,7 +31,7 @@ interface StreamState {
 
 /**
  * Shapes: lines → records; see `Mapper`.
- * Errors: none: unknown events are skipped and counted.
+ * Errors: none. Unknown events are skipped and counted.
  * Source: the documented format; SPEC PI1–PI3, PI7, PI8.
  */
 export function createClaudeMapper(): Mapper {

@@ -12,7 +12,7 @@ import type { Mapper } from "./record-writer.ts"
 
 /**
  * Shapes: lines → records; see `Mapper`.
- * Errors: none: unknown events are skipped and counted.
+ * Errors: none. Unknown events are skipped and counted.
  * Source: the documented format; SPEC PI1–PI3, PI7, PI8.
  */
 export function createCodexMapper(): Mapper {
@@ -35,7 +35,7 @@ export function createCodexMapper(): Mapper {
       case "turn.failed":
         return recordFailure(writer, toFields(event["error"]))
       case "error":
-        // Codex may retry, and a later `turn.completed` then replaces this outcome.
+        // Codex may retry; in that case, a later `turn.completed` replaces this outcome.
         return recordFailure(writer, event)
       default:
         writer.countUnknown(type)

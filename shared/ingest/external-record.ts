@@ -176,7 +176,7 @@ function toResultEvent(call_id: string, record: Extract<StreamRecord, { type: "t
   return size === null ? event : { ...event, output_size: size }
 }
 
-/** Ends the answer and adds only text that was not streamed. A status of an answer that is still running is refused. */
+/** Ends the answer and adds only text that was not streamed. A status of `running` or `waiting` is refused. */
 function interpretEnd(
   message: Message,
   streamed: StreamedText,

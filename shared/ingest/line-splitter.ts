@@ -32,7 +32,7 @@ const MAX_REUSED_BUFFER_BYTES = 64 * 1024
 /**
  * Shapes: (maximum length of a line in bytes) → LineSplitter.
  * Errors: a line that is too long gets the fault `body_too_large`; one that is not UTF-8 gets `body_malformed`.
- * Cost: linear, even for chunks of one byte; memory for the longest line.
+ * Cost: linear in the number of bytes, even for chunks of one byte; memory for the longest line.
  */
 export function createLineSplitter(maxBytes: number): LineSplitter {
   let buffer = new Uint8Array(0)

@@ -1,7 +1,8 @@
 /**
  * pi-stream.ts: converts the events of `pi --mode json` to records.
  *
- * session · agent_start · turn_start · message_start|update|end · tool_execution_start|update|end · turn_end · agent_end
+ * session · agent_start · turn_start · message_start|update|end · tool_execution_start|update|end · turn_end
+ * · agent_end
  * Each block of a message (`contentIndex`) arrives in deltas and, at its end, as a whole. Each update of a tool's
  * output contains the whole output so far. Pure.
  */
@@ -29,7 +30,7 @@ const IGNORED_EVENTS: ReadonlySet<string> = new Set([
 
 /**
  * Shapes: lines → records; see `Mapper`.
- * Errors: none: unknown events are skipped and counted.
+ * Errors: none. Unknown events are skipped and counted.
  * Source: the documented format; SPEC PI1–PI3, PI7, PI8.
  */
 export function createPiMapper(): Mapper {

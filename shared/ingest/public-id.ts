@@ -8,7 +8,7 @@ export function toPublicId(text: string | undefined): string | null {
   return id === "" ? null : id
 }
 
-/** Does the same for a call's id. Records of a call always name the call, so this never returns null. */
+/** Does what `toPublicId` does, for a call's id. Records of a call always name the call, so this never returns null. */
 export function toPublicCallId(text: string): string {
   return toPublicId(text) ?? "call"
 }

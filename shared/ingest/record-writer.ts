@@ -16,7 +16,7 @@ import { countUtf8Bytes, type TextSize } from "../truncate.ts"
 export interface Mapper {
   /** Returns the records for one line of the program's output; none if it has no visible content. */
   mapLine(line: string): StreamRecord[]
-  /** Does the same for a line that is already parsed. */
+  /** Does what `mapLine` does, for a line that is already parsed. */
   mapEvent(event: Fields): StreamRecord[]
   /** Ends the answer when the program has ended. `exit` is its exit code, or null if unknown, as for a file. */
   end(exit: number | null): StreamRecord[]
@@ -41,7 +41,7 @@ export type CallError = { readonly code: string; readonly message: string }
 export type Kind = "text" | "thinking"
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Maximum size of a result as escaped JSON, in bytes. It leaves room for the other fields of the record. */
+/** Maximum size of a result as escaped JSON, in bytes. This limit leaves room for the other fields of the record. */
 const MAX_ESCAPED_BYTES = MAX_RECORD_BYTES - 16 * 1024
 
 /** Maximum length of one record's delta, in UTF-16 code units. */

@@ -77,7 +77,7 @@ export class StreamedText {
 
   /**
    * Returns whether lost text may still be placed between the deltas. Counts as an attempt; the number of attempts is
-   * limited, because each is linear.
+   * limited, because the cost of each is linear in the length of the text.
    */
   canFillGaps(kind: TextKind): boolean {
     return this.#gapsFilled++ < MAX_GAP_FILLS && this.hasText(kind)
@@ -114,7 +114,7 @@ export class StreamedText {
    * Returns what a whole text adds at the end of the answer, as the text of the response, of the open or last part, or
    * of a new part.
    *
-   * Cost: linear in `whole`, plus the number of parts.
+   * Cost: linear in the length of `whole`, plus the number of parts.
    */
   findRest(kind: TextKind, whole: string): string {
     const rest = this.findRestOfResponse(kind, whole)
@@ -176,7 +176,7 @@ function isWhiteSpace(char: string): boolean {
  * delta with the missing text before it, and the text after the last delta. Returns null if the deltas are not pieces
  * of this text, or make up less than half of it, because a few letters can be found in any text.
  *
- * Cost: linear in `whole`.
+ * Cost: linear in the length of `whole`.
  */
 export function fillGaps(
   deltas: readonly string[],

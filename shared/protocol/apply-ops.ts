@@ -11,8 +11,8 @@ import type { WireMessage } from "./server-frame.ts"
 /**
  * Applies ops to a list of segments. Returns a new list; segments that did not change keep their identity.
  *
- * Throws a `RangeError` if an op does not fit (wrong offset, missing segment). The client's state then differs from the
- * server's, and the client must resume. Cost: linear in the number of segments and ops. SPEC WS6.
+ * Throws a `RangeError` if an op does not fit (wrong offset, missing segment). In that case, the client's state differs
+ * from the server's, and the client must resume. Cost: linear in the number of segments and ops. SPEC WS6.
  */
 export function apply(segments: readonly Segment[], ops: readonly Op[]): Segment[] {
   const next = [...segments]

@@ -2,7 +2,7 @@
  * audit-entry.ts: the entries of a tenant's audit log, and the text from which each entry's hash is computed.
  *
  * Every entry contains the hash of the previous entry, so that a changed, removed or moved entry breaks the chain. The
- * chain starts with the hash of a text that contains the tenant's id.
+ * chain starts with the hash of a string that contains the tenant's id.
  */
 
 export interface AuditEntry {
@@ -39,8 +39,8 @@ export interface AuditHead {
 export interface AuditPage {
   readonly entries: readonly AuditEntry[]
   /**
-   * The `before` parameter of the next older page; null if there is none. With a filter, a page can be empty although
-   * there is a next page.
+   * The `before` parameter of the next older page; null if there is none. With a filter, a page can be empty even
+   * though there is a next page.
    */
   readonly next: number | null
   /** The newest entry of the log. */

@@ -73,8 +73,8 @@ export function resolveCardTag(name: string, ordinal: number | null, result: str
 }
 
 /**
- * Does what `resolveCardTag` does, for a result from another system, whose ordinal is unknown: it is taken from the tag
- * in the trailer.
+ * Does what `resolveCardTag` does, for a result from another system, whose ordinal is unknown: the ordinal is taken
+ * from the tag in the trailer.
  */
 export function findTrailerTag(name: string, result: string): string | null {
   const tag = listCuedTags({ name, result }).find((cued) => cued.replace(/_\d+$/, "") === name)
@@ -89,7 +89,8 @@ export function extractResultData(row: {
   readonly media?: readonly unknown[]
 }): string {
   const { head, trailer } = splitResult(row.result)
-  // If there is no trailer, it was removed earlier. The whole result is then data, even if it looks like a trailer.
+  // If there is no trailer, it was removed earlier. In that case, the whole result is data, even if part of it looks
+  // like a trailer.
   if (row.media !== undefined && row.media.length > 0 && trailer !== "") return head
   const isOwn = trailer.includes(`<span id='${row.name}_`) || trailer.includes(`<span id="${row.name}_`)
   return isOwn ? head : row.result

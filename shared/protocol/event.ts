@@ -122,8 +122,8 @@ const eventSchema = v.variant("type", [
 ])
 
 /**
- * A running call asks the user (SPEC MP30), or the user has answered (`input` is null). No record or producer can cause
- * this event.
+ * A running call asks the user a question (SPEC MP30), or the user has answered (`input` is null). No record or
+ * producer can cause this event.
  */
 export interface InputEvent {
   readonly type: "tool_input"
@@ -143,7 +143,7 @@ export type CallMedia = v.InferOutput<typeof callMediaSchema>
 /**
  * Parses one event. Unknown fields are dropped.
  *
- * Errors: `field_invalid` with the path of the first invalid field. Cost: linear in the value.
+ * Errors: `field_invalid` with the path of the first invalid field. Cost: linear in the size of the value.
  */
 export function parseEvent(value: unknown): Result<TurnEvent, Fault> {
   const parsed = v.safeParse(eventSchema, value, { abortEarly: true })

@@ -17,7 +17,9 @@ export interface HistoryPage {
   readonly cursor?: string
   /** The `after` parameter of the next newer page. Absent if the page ends with the newest message. */
   readonly next?: string
-  /** Set if the session is temporary: it is in no list, and is erased TEMPORARY_MS after its last socket has closed. */
+  /**
+   * Set if the session is temporary: it isn't in any list, and is erased TEMPORARY_MS after its last socket has closed.
+   */
   readonly temporary?: true
   readonly epoch: string
   readonly seq: number
@@ -117,8 +119,8 @@ export interface MessageHit {
 export interface MessageHitPage {
   readonly hits: readonly MessageHit[]
   /**
-   * The `before` parameter of the next page; null if everything was searched. A page can be empty although there is a
-   * next page.
+   * The `before` parameter of the next page; null if everything was searched. A page can be empty even though there is
+   * a next page.
    */
   readonly next: string | null
 }
@@ -205,7 +207,7 @@ export interface SharedCopyPage {
 
 /** The response to `POST /v1/sessions/:id/assets?name=<label>`, whose request body is the file. */
 export interface UploadResponse extends Asset {
-  /** Whether the session already had a file with the same bytes. If so, this is that file's asset. */
+  /** Whether the session already had a file with the same bytes. If so, the response is that file's asset. */
   readonly duplicate: boolean
 }
 

@@ -45,7 +45,7 @@ export interface ToolCall {
   readonly input?: CallInput
   /** The size of the whole output if more was received than is stored, otherwise null. */
   readonly outputSize: TextSize | null
-  /** Whether the call is omitted from the context of later turns. It is still shown. */
+  /** Whether the call is omitted from the context of later turns. Such a call is still shown. */
   readonly ephemeral: boolean
   /** Assets that the call stored for the answer, and public media that it names. */
   readonly media: readonly CallMedia[]
@@ -108,7 +108,7 @@ export interface Message {
   readonly action?: CardAction
   /** The effort that the user chose, set on the user's message and its answers. Never sent to clients. */
   readonly effort?: Effort
-  /** `external`: an external producer's answer. `spoken`: a spoken question, possibly without words. Otherwise `chat`. */
+  /** `external`: an external producer's answer. `spoken`: a spoken question, which may lack words. Otherwise `chat`. */
   readonly mode: string
   readonly metrics: Metrics | null
   readonly summary: Summary | null
@@ -358,7 +358,9 @@ function approveCall(call: ToolCall, approval: Approval): ToolCall {
   return { ...call, status: "failed", approval, error, result: JSON.stringify({ error: error.message }) }
 }
 
-/** Sets what a call asks the user. A running or asking call may ask; an answered call runs again. */
+/**
+ * Sets what a call asks the user. A call may ask while it is running or already asking; an answered call is run again.
+ */
 function changeInput(call: ToolCall, input: CallInput | null): ToolCall {
   if (input !== null) return call.status === "running" || isAsking(call) ? { ...call, status: "waiting", input } : call
   const { input: _answered, ...rest } = call

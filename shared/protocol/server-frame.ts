@@ -59,8 +59,8 @@ export interface OpsFrame {
   readonly type: "ops"
   readonly seq: number
   /**
-   * The seq of the previous frame on this socket, or the one it resumed from. By comparing it, the client detects a
-   * gap.
+   * The seq of the previous frame on this socket, or the one it resumed from. The client compares `prev` with the last
+   * seq that it received, and so detects gaps.
    */
   readonly prev: number
   /** The id of the message that changes. */

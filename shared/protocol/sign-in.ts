@@ -4,7 +4,7 @@
 
 /**
  * The reasons why a sign-in can fail. `/auth/callback` and `/auth/login` redirect to `/#/signin-error/<code>`, and the
- * page shows a text for the code.
+ * page shows a message for the code.
  *
  * - `consent_denied`: the user declined at the provider.
  * - `state_invalid`: the sign-in was not begun in this browser, took too long, or was already completed.
@@ -13,7 +13,7 @@
  * - `provider_failed`: the provider refused the request or responded with an error.
  * - `identity_invalid`: the identity that the provider returned could not be verified.
  * - `clock_skewed`: the clocks of provider and server differ too much.
- * - `user_suspended`: the user must not sign in.
+ * - `user_suspended`: the user is suspended.
  * - `user_erased`: the user's account and data were deleted.
  * - `attempts_limited`: too many sign-ins from this IP address have failed.
  * - `internal`: this server failed.

@@ -3,7 +3,7 @@
  *
  * model → CLEAN → event → fold
  * Every text and thinking delta is sanitised before it is stored. Code is unchanged. The only HTML that remains is
- * formatting tags without attributes and `<span id='tool_n'>`; text that only looks like HTML stays readable. The
+ * formatting tags without attributes and `<span id='tool_n'>`; text that only looks like HTML remains readable. The
  * result does not depend on how the text was split into chunks, and sanitising it again changes nothing (SPEC CL9).
  */
 
@@ -65,8 +65,8 @@ export function clean(text: string): string {
 }
 
 /**
- * Converts `&lt;` outside code back to `<`, so that the text reads as it was written. This is for model input and plain
- * text (`plainText`): the result must never be stored, or rendered as Markdown or HTML.
+ * Converts `&lt;` outside code back to `<`, so that the text reads as it was written. Use this function only for model
+ * input and plain text (`plainText`): the result must never be stored, or rendered as Markdown or HTML.
  */
 export function cleanToModel(text: string): string {
   if (!text.includes("&lt;")) return text
@@ -262,7 +262,7 @@ class ChunkCleaner {
     return closerEnd === TEXT ? this.#handleUnclosedBackticks(at, end, final) : this.#writer.copyRange(at, closerEnd)
   }
 
-  /** Handles a run of backticks that opens no code. It is escaped if it could open code in the sanitised text. */
+  /** Handles a run of backticks that opens no code. The run is escaped if it could open code in the sanitised text. */
   #handleUnclosedBackticks(at: number, end: number, final: boolean): number {
     const size = end - at
     const paragraphEnd = size * 2 > MAX_PENDING_CHARS ? end : this.#findParagraphEnd(at, end, final)

@@ -237,7 +237,7 @@ function isLetter(code: number): boolean {
   return lower >= 97 && lower <= 122
 }
 
-/** Reads an autolink, which stays unchanged. */
+/** Reads an autolink, which is left unchanged. */
 function readAutolink(text: string, at: number): ReadResult {
   WORD_END.lastIndex = at + 1
   const end = WORD_END.exec(text)?.index

@@ -32,7 +32,7 @@ const INVISIBLE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
  *
  * Shapes: the stored result → sources in the result's order. The title of a source without one is the URL's host.
  * Errors: none. Invalid entries are left out.
- * Cost: linear in the result. A result whose data is larger than MAX_CARD_BYTES has no sources.
+ * Cost: linear in the length of the result. A result whose data is larger than MAX_CARD_BYTES has no sources.
  * Source: SPEC SC1, SC2.
  */
 export function readCallSources(result: string): readonly SourceSegment[] {
@@ -86,8 +86,8 @@ function listSources(message: Message): readonly SourceSegment[] {
  * Creates a function that follows a message and, once the message is completed, returns the ops that add its sources
  * after its other segments.
  *
- * A result that arrives after the end may change the sources, which are then added again (SPEC SC3). `count` is the
- * number of other segments.
+ * A result that arrives after the end may change the sources; in that case, they are added again (SPEC SC3). `count` is
+ * the number of other segments.
  */
 export function createSourceDelivery(): (message: Message, count: number) => Op[] {
   let shown: readonly SourceSegment[] = []

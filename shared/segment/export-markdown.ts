@@ -19,7 +19,7 @@ export type PrintCard = (tag: string, payload: Json, view: string | undefined) =
 
 /**
  * Shapes: Message → Markdown that ends with a newline: a heading (who, when), then the message's segments.
- * Cost: linear in what is shown.
+ * Cost: linear in the size of what is shown.
  * Source: SPEC RE22.
  */
 export function messageToMarkdown(message: Message, printCard: PrintCard = () => null): string {

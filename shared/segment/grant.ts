@@ -64,7 +64,7 @@ export interface GrantDecider extends Permit {
    * in `stored` are refused.
    */
   setSource(stored: Grants, resolver: Resolver | null): void
-  /** Returns all grants so far. The object stays the same until a grant is added. */
+  /** Returns all grants so far. Until another grant is added, the same object is returned. */
   currentGrants(): Grants
 }
 

@@ -36,7 +36,7 @@ export const MAX_RECORD_TEXT_CHARS = 250_000
 
 /**
  * Returns the records of one message, each with its own time. Importing the records in this order recreates the
- * message. Linear in the size of the message. SPEC RE1, RE2, RE42, RE43.
+ * message. Cost: linear in the size of the message. SPEC RE1, RE2, RE42, RE43.
  */
 export function messageToRecords({ pos, parent, tip, message }: PlacedMessage, sessionId: string): StreamRecord[] {
   const { id, role, exchange_id, timestamp, version, reply_to } = message

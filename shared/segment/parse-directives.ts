@@ -32,7 +32,7 @@ export interface DirectiveContext extends Partial<Grants> {
  * Shapes: (text, context) → Directives. Without a context, no external origin is allowed, no message id is known, and
  *         every asset URL is accepted.
  * Errors: none. A directive that does not apply is listed in `drift`.
- * Cost: linear in the text.
+ * Cost: linear in the length of the text.
  * Source: SPEC DR1–DR10.
  */
 export function parseDirectives(text: string, { current = "current", ...grants }: DirectiveContext = {}): Directives {

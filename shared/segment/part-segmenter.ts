@@ -140,7 +140,7 @@ export interface PartSegmenter {
   push(text: string): Op[]
   /** Ends the part and resolves buffered text. */
   end(): Op[]
-  /** Ends the part because its turn was cancelled or failed. An open card stays a card (SPEC SG5). */
+  /** Ends the part because its turn was cancelled or failed. An open card remains a card (SPEC SG5). */
   interrupt(): Op[]
   readonly drift: readonly Drift[]
 }
@@ -281,7 +281,7 @@ class TokenApplier {
     return [...cut, ...this.#prose.write(open.removed + open.raw.join(""))]
   }
 
-  /** Applies a `MEDIA:` line. If none of its values is accepted, the whole line stays text (SPEC DR2). */
+  /** Applies a `MEDIA:` line. If none of its values is accepted, the whole line remains text (SPEC DR2). */
   #applyMedia({ raw, items }: Extract<Directive, { type: "media" }>): Op[] {
     const shown = items.map((item) => (item.type === "url" ? this.#context.permit.resolveMedia(item.url) : null))
     const isPlainText = shown.every((segment) => segment === null)

@@ -1,7 +1,7 @@
 /**
  * prose-edges.ts: removes the Markdown that is left over where a span splits the surrounding text.
  *
- * In `- **<span…>…</span>**` the span becomes a segment of its own. The bullet and the asterisks then have no text, so
+ * In `- **<span…>…</span>**` the span becomes a segment of its own. The bullet and the asterisks have no text left, so
  * they are removed. To make this possible, markup at the end of growing prose is held back until the text after it is
  * known. Pure: what is written depends only on the text so far, not on how that text was split.
  */
@@ -9,7 +9,7 @@
 /** Maximum length of markup that is held back, in UTF-16 code units. Anything longer is text. */
 const MAX_HELD_CHARS = 256
 
-/** The end of the prose before a span: the text that stays, and the markup that is removed if the span is closed. */
+/** The end of the prose before a span: the text that is kept, and the markup that is removed if the span is closed. */
 export interface CutProse {
   readonly kept: string
   readonly removed: string
@@ -37,7 +37,8 @@ export const PLAIN_EDGES: ProseEdges = {
  * Creates the state that follows one stretch of prose between two segments.
  *
  * Shapes: `opener` is the emphasis before the preceding span, or null if no span precedes the prose. `isLineStart`:
- * whether the prose begins at the start of a line. Cost: linear. At most MAX_HELD_CHARS are held back.
+ * whether the prose begins at the start of a line. Cost: linear in the length of the text. At most MAX_HELD_CHARS are
+ * held back.
  * Source: SPEC SG15.
  */
 export function createProseEdges(opener: string | null, isLineStart: boolean): ProseEdges {

@@ -71,7 +71,7 @@ export function parse(content: string, toolCalls: readonly CueRow[]): Segment[] 
  *
  * Shapes: Message → Segment[], in the order of its parts. Buffered text of an open part is not included.
  * Errors: none.
- * Cost: linear in the message.
+ * Cost: linear in the size of the message.
  * Source: SPEC SG1.
  */
 export function segmentsOf(message: Message): Segment[] {
@@ -329,7 +329,9 @@ function createPartState(at: number, part: Part, shared: SharedContext, calls: C
 
 interface CallIndex {
   setCall(at: number, call: ToolCall): void
-  /** Creates a lookup of the cues for the part at `at`. It sees results that arrive after it was created. */
+  /**
+   * Creates a lookup of the cues for the part at `at`. The lookup includes results that arrive after it was created.
+   */
   createCueLookupAt(at: number): (tag: string) => Cue | null
 }
 

@@ -112,7 +112,7 @@ export function matchSpanTag(
  *
  * Shapes: text → text without any opening span tag, even where removing one tag would form another.
  *         Code counts as text here, because a subagent's text must not even quote a tag. Other spans remain.
- * Cost: linear.
+ * Cost: linear in the length of the text.
  * Source: SPEC MK6.
  */
 export function stripSpans(text: string | null | undefined): string {

@@ -27,7 +27,7 @@ import { isUnsafeJoin, replaceLoneSurrogates } from "../text/characters.ts"
  * another.
  *         `(attached: chart.png, /media/x1)` replaces media, and `(embedded: Board, /canvas/…)` replaces a canvas.
  * Errors: none. The note for a refused name says that it was refused.
- * Cost: linear.
+ * Cost: linear in the length of the text.
  * Source: SPEC DR14.
  */
 export function stripDirectives(text: string, grants: Grants = NO_GRANTS): string {
@@ -128,8 +128,8 @@ function escapeUrl(url: string): string {
 }
 
 /**
- * Changes everything outside code that could begin a directive, so that it no longer does. This is needed only for
- * deliberately nested directives.
+ * Changes everything outside code that could begin a directive, so that it no longer can. Needed only for deliberately
+ * nested directives.
  */
 function defuseDirectives(text: string): string {
   const pieces = splitCode(text).map(({ code, text: piece }) =>

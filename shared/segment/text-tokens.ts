@@ -22,7 +22,7 @@ export type Directive =
 
 export type BracketDirective = Extract<Directive, { type: "voice" | "reply" }>
 
-/** A value in a `MEDIA:` line that is not media and so stays text. */
+/** A value in a `MEDIA:` line that is not media and therefore remains text. */
 export interface RefusedMedia {
   readonly type: "refused"
   readonly value: string

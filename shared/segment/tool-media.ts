@@ -15,10 +15,10 @@ import type { Segment } from "../protocol/segment.ts"
 
 /**
  * Reads the `MEDIA:` lines of a trailer. With `[[audio_as_voice]]` in the trailer, audio becomes a voice note. A canvas
- * that the trailer asks the model to embed is included, although it is shown only where the answer embeds it.
+ * that the trailer asks the model to embed is included even though it is shown only where the answer embeds it.
  *
  * Shapes: (result, assets saved by the call) → the named media, in order, each once; at most MAX_PUBLIC_MEDIA public
- * URLs. Cost: linear in the trailer.
+ * URLs. Cost: linear in the length of the trailer.
  * Source: SPEC DR12, DR19, DR20, DR24.
  */
 export function readToolMedia(result: string, saved: readonly Asset[]): CallMedia[] {

@@ -13,7 +13,7 @@ import { createTextHead, type TextSize, truncateLines, type TruncatedText } from
 /**
  * Creates a function that follows one call and returns the changes to its segment as ops.
  *
- * Cost: linear in the length of new output; once also in that of the result.
+ * Cost: linear in the length of new output and, once, in the length of the result.
  * Source: SPEC SG9, SG11, SG13.
  */
 export function createToolSegmenter(at: number): (call: ToolCall) => Op[] {
@@ -63,8 +63,9 @@ function callToFields(call: ToolCall, args: string, output: ReturnType<typeof tr
 }
 
 /**
- * Returns the full size if only a part is shown. Output that was stored only in part is also shortened for display. If
- * it isn't, the producer shortened the result and reported its size (SPEC IH8).
+ * Returns the full size if only part of the output or result is shown. Output that was stored only in part is always
+ * shortened for display, too. Therefore, if `output` isn't shortened, `outputSize` is the size of the result, as
+ * reported by the producer that shortened it (SPEC IH8).
  */
 function chooseWholeSize(
   { outputSize }: ToolCall,

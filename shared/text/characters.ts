@@ -25,8 +25,8 @@ const LONE_SURROGATE = /[\ud800-\udfff]/u
 const LONE_SURROGATES = /[\ud800-\udfff]/gu
 
 /**
- * Returns whether `<` followed by this character may start an HTML construct. The character must be a letter, `/`, `!`
- * or `?`.
+ * Returns whether `<` followed by this character may start an HTML construct. That is the case if the character is a
+ * letter, `/`, `!` or `?`.
  */
 export function isConstructStart(code: number): boolean {
   const lower = code | 32
@@ -34,8 +34,8 @@ export function isConstructStart(code: number): boolean {
 }
 
 /**
- * Returns whether a character is removed outside code: these are the C0 controls except tab and newline, and the bidi
- * overrides.
+ * Returns whether a character is removed outside code. The C0 controls, except tab and newline, and the bidi overrides
+ * are.
  */
 export function isControl(code: number): boolean {
   return (code < 32 && code !== 9 && code !== 10) || code === 0x202d || code === 0x202e
@@ -48,7 +48,7 @@ export function isUnsafeJoin(last: string, next: string): boolean {
   return (last === "`" || last === "~") && last === next
 }
 
-/** Returns whether a code unit is part of a word. Halves of surrogate pairs are, the word joiner is not. */
+/** Returns whether a code unit is part of a word. Halves of surrogate pairs are; the word joiner is not. */
 export function isWordUnit(unit: string): boolean {
   return /^[\p{L}\p{N}\ud800-\udfff]$/u.test(unit)
 }

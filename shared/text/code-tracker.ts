@@ -70,7 +70,10 @@ export class LineFinder {
     return TEXT
   }
 
-  /** Returns the index of the next line ending. It is cached, because the text may be one long line with many tags. */
+  /**
+   * Returns the index of the next line ending. The index is cached, because the text may be one long line with many
+   * tags.
+   */
   #findLineEnd(text: string, at: number): number {
     const known = this.#lineEnd - this.#base
     if (known >= at && this.#isEnd) return known
@@ -173,7 +176,7 @@ export type Block =
  * Splits text into fenced code and the text in between. One pass. SPEC CO1–CO3.
  *
  * Code blocks include neither their fences nor the quote markers and indentation of the opening run. A list marker
- * before a fence stays in the text before it.
+ * before a fence belongs to the text before the fence.
  */
 export function splitFences(text: string): Block[] {
   const blocks: Block[] = []

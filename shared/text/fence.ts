@@ -79,7 +79,7 @@ function nextPlace(line: LineState, code: number): LineState["place"] {
 
 /**
  * Tracks text inside a fence, from index `from`. Returns the index at which plain text continues, or `text.length`. If
- * the fence has ended, `line.fence` is then null. Cost: one `indexOf` per line.
+ * the fence has ended, `line.fence` is null afterwards. Cost: one `indexOf` per line.
  */
 export function skipFence(line: LineState, text: string, from: number): number {
   let at = from
@@ -226,8 +226,8 @@ export function matchFence(text: string, at: number, final: boolean, end = findR
 }
 
 /**
- * Returns whether the line at `start` opens a fence, or WAIT. The run must begin within MAX_PENDING_CHARS; it is then
- * decided as in `matchFence`.
+ * Returns whether the line at `start` opens a fence, or WAIT. The run must begin within MAX_PENDING_CHARS of `start`,
+ * and is decided as in `matchFence`.
  */
 export function isFenceLine(text: string, start: number, final: boolean): boolean | typeof WAIT {
   const line = createLineState()

@@ -93,7 +93,7 @@ const SERVICE_PORTS = new Set(
   "445 873 1433 1521 1883 2375 3306 3389 4222 5432 5672 5900 6379 8883 9042 9092 11211 27017".split(" "),
 )
 
-/** Returns whether a port may be used. It must have no leading zeros, because some parsers read these as octal. */
+/** Returns whether a port may be used. A port with leading zeros is refused, because some parsers read it as octal. */
 function isWebPort(port: string): boolean {
   return !/^0/.test(port) && !BAD_PORTS.has(port) && !SERVICE_PORTS.has(port)
 }

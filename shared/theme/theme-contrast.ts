@@ -41,7 +41,7 @@ export type ContrastPair = (typeof CONTRAST_PAIRS)[number]
 export interface PairContrast {
   readonly scheme: Scheme
   readonly pair: ContrastPair
-  /** Rounded down to two decimals. It is below `least` if and only if the pair fails. */
+  /** Rounded down to two decimals. The ratio is below `least` if and only if the pair fails. */
   readonly ratio: number
   readonly least: number
 }
@@ -72,6 +72,6 @@ function measurePair(theme: Pick<Theme, "accent" | "accent_text">, scheme: Schem
   }
   const [front = "", ground = ""] = pair.split("/").map((name) => colors[name])
   const ratio = Math.floor(computeContrast(front, ground) * 100) / 100
-  // In a user's message, no text uses the accent colour, only edges and the focus outline do.
+  // In a user's message, the accent colour is used only for edges and the focus outline, not for text.
   return { scheme, pair, ratio, least: pair === "accent/bubble" ? LEAST_EDGE_CONTRAST : LEAST_TEXT_CONTRAST }
 }

@@ -10,8 +10,8 @@ export interface BudgetView {
   readonly scope: BudgetScope
   readonly limit: number
   /**
-   * The amount used, as far as the user's directory knows; for a tenant's budget, by all users. It can exceed the
-   * limit.
+   * The amount used, as far as the user's directory knows; for a tenant's budget, by all users. The amount can exceed
+   * the limit.
    */
   readonly used: number
   readonly left: number
@@ -26,7 +26,7 @@ export interface UserBudgets {
 /** A user's counts for the held budgets. Null means unknown. */
 export type HeldCounts = Readonly<Record<HeldBudget, number | null>>
 
-/** Returns all budgets that apply to a user, metered ones first. */
+/** Returns the budgets that apply to a user, metered ones first. Held budgets whose count is unknown are left out. */
 export function listBudgetViews(account: UserAccount | null, held: HeldCounts, now: number): BudgetView[] {
   if (account === null) return []
   const metered = account.meters.map((meter): BudgetView => {

@@ -2,8 +2,8 @@
  * usage-report.ts: the reports that carry usage from a session to its user's directory, and from there to the tenant.
  *
  * A report contains the name of its sender's ledger and a number. In one transaction, the receiver adds the report and
- * stores its number. It ignores a number that it has already stored. A report can therefore be repeated after any
- * failure and still counts once.
+ * stores its number. The receiver ignores a report whose number it has already stored. A report can therefore be
+ * repeated after any failure and still counts once.
  */
 
 import type { SessionLease } from "./user-account.ts"

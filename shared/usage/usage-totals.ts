@@ -49,7 +49,7 @@ export function mergeEntries(entries: readonly UsageEntry[]): UsageEntry[] {
   return [...merged.values()]
 }
 
-/** Returns the sum of two totals. Every number stays a safe integer (`addCounts`). */
+/** Returns the sum of two totals. Every number remains a safe integer (`addCounts`). */
 export function addTotals(one: UsageTotals, other: UsageTotals): UsageTotals {
   return {
     calls: addCounts(one.calls, other.calls),

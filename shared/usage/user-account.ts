@@ -30,18 +30,21 @@ import {
 } from "./budget-meter.ts"
 import { toPeriod } from "./period.ts"
 
-/** Number of a user's turns after which the directory asks the tenant again. */
+/** Number of a user's turns after which the directory asks the tenant for a new lease. */
 export const RENEW_TURNS = 8
 
 /** Number of turns after which no more turns can begin if the tenant has not replied. */
 export const MAX_UNRENEWED_TURNS = 4 * RENEW_TURNS
 
-/** A session's unused lease ends after this time, in milliseconds. The session's next turn then asks the directory. */
+/**
+ * A session's unused lease ends after this time, in milliseconds. After that, the session's next turn asks the
+ * directory for a new lease.
+ */
 export const SESSION_LEASE_MS = 5 * 60_000
 
 /**
- * The same for a lease that a session requested for a turn. That turn begins at once or never. Until it begins, the
- * lease counts as a running turn.
+ * The same time for a lease that a session requested for a turn. That turn begins at once or never. Until it begins,
+ * the lease counts as a running turn.
  */
 export const ASKED_LEASE_MS = 60_000
 
@@ -53,7 +56,7 @@ const MAX_GIVEN = 64
 
 /**
  * From this number of running turns or leases on, each is expected to use at least as much as a large turn, because the
- * size of the latest turns says little about the next one. This bounds by how much a budget can be exceeded.
+ * size of the latest turns says little about the next one. This rule bounds by how much a budget can be exceeded.
  */
 export const MAX_UNCERTAIN_TURNS = 8
 
@@ -149,7 +152,7 @@ function isMetered(budget: BudgetName): budget is MeteredBudget {
   return Object.hasOwn(METERED_BUDGETS, budget)
 }
 
-/** Returns whether the tenant should be asked again. */
+/** Returns whether the tenant should be asked for a new lease. */
 export function needsRenewal(account: UserAccount): boolean {
   return account.turns >= RENEW_TURNS
 }

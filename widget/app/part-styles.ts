@@ -1,6 +1,6 @@
 /**
- * part-styles.ts: the styles of dialogs, tool calls, cards, media, print and forced colours, loaded after those of
- * text.
+ * part-styles.ts: the styles of message buttons and notes, tool calls, cards, media, dialogs, print and forced colours,
+ * loaded after those of text.
  */
 
 import temporaryChat from "../../client/styles/sidebar/temporary-chat.css?inline"

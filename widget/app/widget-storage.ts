@@ -29,7 +29,7 @@ export function createWidgetStorage(url: string): KeyValueStorage {
   }
 }
 
-/** The conversation that is open in this tab. It stays open on the next page of the site. */
+/** The conversation that is open in this tab. It is opened again on the next page of the site. */
 export interface OpenSessionRow {
   read(): string | null
   write(session: string | null): void

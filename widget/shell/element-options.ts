@@ -16,7 +16,10 @@ export const OBSERVED_ATTRIBUTES = [
 
 /** How long the site may take to return a token, in milliseconds. */
 const TOKEN_TIMEOUT_MS = 20_000
-/** Maximum length of a token that is passed on, in characters. It is longer than any token that a server accepts. */
+/**
+ * Maximum length of a token that is passed on, in characters. The limit is larger than the length of any token that a
+ * server accepts.
+ */
 const MAX_TOKEN_CHARS = 16_384
 
 /**

@@ -24,7 +24,7 @@ import { createCardSheets } from "./card-preview-styles.ts"
 /** The name under which the previewed template is kept. No stored template version has this hash. */
 const REFERENCE = `preview@${"0".repeat(32)}`
 
-/** The areas of UI text that appear in cards. All other text stays in English, like the admin page. */
+/** The areas of UI text that appear in cards. All other text is in English, like the admin page. */
 const CARD_AREAS: readonly string[] = ["view", "card", "chart", "media", "mediaKind"]
 
 /** The name of each language, in that language. */
@@ -47,7 +47,7 @@ function useReaderLanguage(): { readonly language: Language; readonly choose: (l
       if (chosen.peek() !== language) return
       findTexts.value = (area, english) => (CARD_AREAS.includes(area) ? find(area, english) : english)
     }
-    // Without a connection, the labels stay English.
+    // Without a connection, the labels remain in English.
     loadTexts(language, showTexts).catch(() => {})
   }
   useEffect(() => () => choose("en"), [])

@@ -73,7 +73,7 @@ function readValue(reader: Reader, depth: number, matched: number | null, from: 
   const start = isRoot || from < 0 ? reader.at : from
   const isRead = readContent(reader, depth, keys)
   if (isRead && keys !== null && keys >= reader.foundKeys) {
-    // Values inside this one are read first. If one of them matched more keys, it stays the result.
+    // Values inside this one are read first. If one of them matched more keys, that value remains the result.
     if (keys > reader.foundKeys || reader.found.end === 0) reader.found = { start, end: reader.at }
     reader.foundKeys = keys
   }

@@ -34,7 +34,10 @@ const ALGORITHMS = [
 const DEFAULT_ALGORITHMS: readonly string[] = ["RS256", "PS256", "ES256", "EdDSA"]
 const DEFAULT_ROLES: readonly RoleName[] = ["admin", "member", "viewer"]
 
-/** The entered values. An empty string means that the field isn't sent. */
+/**
+ * The entered values. Empty fields aren't sent, except `required_claims` and `authorized_parties`, which are sent as an
+ * empty object and list.
+ */
 interface IssuerEntry {
   readonly name: string
   readonly label: string

@@ -30,7 +30,7 @@ export interface Model {
   readonly effort?: Effort
   /** The last characters of the key; null if there is none. */
   readonly key_end: string | null
-  /** Null if the provider has not refused the key since it was set. */
+  /** Null if the provider has not refused the key since the key was set. */
   readonly refused: { readonly status: number; readonly at: number } | null
 }
 
@@ -50,7 +50,7 @@ export const parseModelList = createParser<{ readonly models: readonly Model[] }
   ),
 })
 
-/** The entered values. An empty string means that the field isn't sent. */
+/** The entered values. Empty strings aren't sent, and neither is `name`, which is in the URL. */
 export interface ModelEntry {
   readonly name: string
   readonly provider: Provider

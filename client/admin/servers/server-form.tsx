@@ -1,6 +1,6 @@
 /**
- * server-form.tsx: the form for an MCP server. It is saved once to connect, and again with the tools that agents may
- * use. A stored secret is never shown. SPEC AD19.
+ * server-form.tsx: the form for an MCP server. The server is saved once to connect to it, and again with the tools that
+ * agents may use. A stored secret is never shown. SPEC AD19.
  */
 
 import { useSignal } from "@preact/signals"

@@ -39,8 +39,8 @@ export interface Archive {
 
 /**
  * Finds the manifest and the parts. `onChecked` receives the number of bytes hashed so far, and the total. Throws
- * ArchiveChoiceError if the manifest or a part is missing. Cost: hashes each file that has the size of a part, with one
- * file in memory at a time.
+ * ArchiveChoiceError if the manifest or a part is missing, if there are several manifests, or if a file can't be read.
+ * Cost: hashes each file that has the size of a part, with one file in memory at a time.
  */
 export async function readArchive(
   files: readonly File[],

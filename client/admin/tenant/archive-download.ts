@@ -50,7 +50,8 @@ export class ArchiveDownload {
 
   /**
    * Downloads the files of an export except those that an interrupted download has already saved. Returns whether all
-   * files are now saved. If not, either the download was stopped, or `fault` says what went wrong.
+   * files are now saved. If not, either the download was stopped, `fault` says what went wrong, or another download is
+   * still running.
    */
   async start(deps: ArchiveDownloadDeps, { id, parts }: Pick<TenantExport, "id" | "parts">): Promise<boolean> {
     if (this.#abort !== null) return false

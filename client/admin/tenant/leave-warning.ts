@@ -1,8 +1,14 @@
-/** leave-warning.ts: makes the browser ask before the page is left while something is unsaved or being transferred. */
+/**
+ * leave-warning.ts: makes the browser ask for confirmation before the page is left while something is unsaved or being
+ * transferred.
+ */
 
 import { effect } from "@preact/signals"
 
-/** Makes the browser ask as long as `isBusy`, which reads signals, returns true. Returns a function that stops this. */
+/**
+ * Makes the browser ask for confirmation as long as `isBusy`, which reads signals, returns true. Returns a function
+ * that ends this.
+ */
 export function warnBeforeLeaving(isBusy: () => boolean): () => void {
   return effect(() => {
     if (!isBusy()) return undefined

@@ -142,7 +142,7 @@ interface ImportRowProps {
 
 function ImportRow({ item, isUploading, onFiles, onCancel }: ImportRowProps): VNode {
   const { id, state, created, from, tally, fault, missing, parts, skipped } = item
-  // The server only knows that it has no files yet; this tab may already be sending them.
+  // The server reports only that no files have arrived; this tab may already be sending them.
   const stage = upload.importId.value === id ? upload.stage.value : null
   return (
     <li>
@@ -164,7 +164,7 @@ function ImportRow({ item, isUploading, onFiles, onCancel }: ImportRowProps): VN
         <UploadProgress of={id} />
         {state === "uploading" && !isUploading && (
           <>
-            {/* Parts are uploaded in order, so all parts from the first missing one on remain. */}
+            {/* Parts are uploaded in order, so all parts from the first missing one on remain to be uploaded. */}
             <p>{importsText.remaining(parts + 1 - (missing[0] ?? 1), parts)}</p>
             <FileChooser text={importsText.chooseAgain} isDisabled={false} onFiles={onFiles} />
           </>

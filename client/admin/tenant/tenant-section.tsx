@@ -1,4 +1,7 @@
-/** tenant-section.tsx: the tenant's exports and imports, its erasure receipts, and its deletion. Source: SPEC AD7. */
+/**
+ * tenant-section.tsx: the tenant's exports, imports and backups, its erasure receipts, and its deletion. Source: SPEC
+ * AD7.
+ */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"

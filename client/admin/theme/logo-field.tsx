@@ -51,7 +51,8 @@ export function LogoField({ api, path, logo, parse, onChange }: LogoFieldProps):
           const file = currentTarget.files?.[0]
           currentTarget.value = ""
           if (file === undefined) return
-          // The file may not be a PNG image, because browsers check only its name. The server checks the content.
+          // The file might be something other than a PNG image, because browsers check only its name. The server checks
+          // the content.
           sendLogo({ method: "PUT", body: file, headers: { "content-type": "image/png" } })
         }}
       />

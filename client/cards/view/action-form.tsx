@@ -27,7 +27,7 @@ interface CardForm {
   /** Whether sending is disabled in this conversation. */
   readonly isReadOnly: ReadonlySignal<boolean>
   isRepeatable(action: string): boolean
-  /** Returns the name of the first invalid field; null if the click was sent. */
+  /** Returns the name of the first invalid field; null if the click was sent, or if nothing can be sent. */
   act(button: ButtonNode): string | null
 }
 

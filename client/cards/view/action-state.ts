@@ -7,7 +7,7 @@ import { toActionKey } from "../../../shared/protocol/cards/action-key.ts"
 import type { WireMessage } from "../../../shared/protocol/server-frame.ts"
 import type { OutboxEntry } from "../../net/outbox.ts"
 
-/** `sent`: the call hasn't ended. `refused`: the call was refused or denied or it failed, and can be made again. */
+/** `sent`: the call hasn't ended. `refused`: the call was refused, was denied or has failed, and can be made again. */
 export type ActionState = "idle" | "sent" | "done" | "refused"
 
 /** Returns the state of each of a card's actions, by action key. Actions that weren't clicked are absent. */

@@ -1,4 +1,6 @@
-/** view-field.tsx: a field of a card's form. The user's input stays in this tab until a click sends it. SPEC KA7. */
+/**
+ * view-field.tsx: a field of a card's form. The user's input is kept only in this tab until a click sends it. SPEC KA7.
+ */
 
 import type { VNode } from "preact"
 import { useId } from "preact/hooks"

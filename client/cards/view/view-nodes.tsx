@@ -1,6 +1,6 @@
 /**
- * view-nodes.tsx: renders the nodes of a filled card. All text is rendered as text nodes. Its direction depends on its
- * content, its alignment on the card.
+ * view-nodes.tsx: renders the nodes of a filled card. All text is rendered as text nodes. The direction of text depends
+ * on its content; the alignment depends on the card.
  */
 
 import type { ComponentChildren, VNode } from "preact"

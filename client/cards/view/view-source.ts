@@ -1,6 +1,6 @@
 /**
- * view-source.ts: loads the templates of tenants' cards. A version never changes, so each is loaded once and cached by
- * the browser. Its URL is signed like those of media.
+ * view-source.ts: loads the templates of tenants' cards. A version never changes, so each version is loaded once and
+ * cached by the browser. The page gets its URL from the same route as the signed URLs of media.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -52,7 +52,7 @@ export function useCardView(reference: string): ViewState {
   return view.value
 }
 
-/** Loads a template. If the page is offline, it is loaded when another card needs it, or after a reload. */
+/** Loads a template. If that fails, the template is requested again when another card needs it, or after a reload. */
 async function loadView(href: string, view: Signal<ViewState>): Promise<void> {
   try {
     const response = await fetch(href, { credentials: "omit" })
@@ -62,6 +62,6 @@ async function loadView(href: string, view: Signal<ViewState>): Promise<void> {
     // The server checked the template before storing it, and the code that fills it doesn't rely on that check.
     view.value = isJsonObject(body) && Array.isArray(body["view"]) ? (body as unknown as CardView) : "gone"
   } catch {
-    // The state stays `loading`, so the card shows its text.
+    // The state remains `loading`, so the card shows its text.
   }
 }

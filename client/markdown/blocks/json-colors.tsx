@@ -8,7 +8,7 @@ import type { ComponentChildren } from "preact"
  */
 const JSON_TOKEN = /("(?:[^"\\]|\\.)*"?)(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g
 
-/** Wraps keys, strings, numbers and literals in spans. The text stays the same. */
+/** Wraps keys, strings, numbers and literals in spans. The text itself isn't changed. */
 export function highlightJson(json: string): ComponentChildren[] {
   const nodes: ComponentChildren[] = []
   let from = 0

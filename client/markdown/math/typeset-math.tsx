@@ -19,7 +19,7 @@ const MAX_DEPTH = 60
 const MAX_SOURCE_DEPTH = 100
 /** Maximum length in a formula, in `em`. A greater length could cover other parts of the page. */
 const MAX_EM = 20
-/** Maximum absolute value of each unit. For the absolute units, it is about as long as MAX_EM. */
+/** Maximum absolute value of each unit. For the absolute units, this value is about as long as MAX_EM. */
 const MAX_BY_UNIT: ReadonlyMap<string, number> = new Map([
   ["", 1_000],
   ["%", 100],

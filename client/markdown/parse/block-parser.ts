@@ -3,8 +3,8 @@
  *
  * A line first continues the open quotes and items, then opens new ones, and the rest belongs to a leaf: a paragraph,
  * heading, table or thematic break. This is the algorithm of the CommonMark specification. Code fences have already
- * been removed (shared/text/code-tracker.ts); indented code and HTML blocks are paragraphs. Linear. SPEC MD1, MD3, MD8,
- * MD9, MD15.
+ * been removed (shared/text/code-tracker.ts); indented code and HTML blocks are paragraphs. Cost: linear in the length
+ * of the text. SPEC MD1, MD3, MD8, MD9, MD15.
  */
 
 import type { TableCell } from "../markdown-lexer.ts"
@@ -190,8 +190,8 @@ class BlockParser {
   }
 
   /**
-   * Opens a table if the paragraph's last line is the header of one. The other lines stay a paragraph. The result must
-   * be the same as if parsing began at the header.
+   * Opens a table if the paragraph's last line is the header of one. The other lines remain a paragraph. The result
+   * must be the same as if parsing began at the header.
    */
   #openTable(depth: number, line: string): boolean {
     const lines = this.#lines ?? []

@@ -53,7 +53,7 @@ export function readTableRule(line: string, header: string): readonly TableCell[
   })
 }
 
-/** Returns the texts of a row's cells. */
+/** Returns the text of each cell in a row. */
 export function splitRow(line: string): readonly string[] {
   const row = line.trim()
   const cells: string[] = []
@@ -69,7 +69,9 @@ export function splitRow(line: string): readonly string[] {
   return cells.map((cell) => cell.trim().replaceAll("\\|", "|"))
 }
 
-/** Returns the texts of the cells in a row below the header: exactly one for each column, up to MAX_PADDED_COLUMNS. */
+/**
+ * Returns the text of each cell in a row below the header: exactly one cell for each column, up to MAX_PADDED_COLUMNS.
+ */
 export function splitBodyRow(line: string, columns: number): readonly string[] {
   const cells = splitRow(line).slice(0, columns)
   while (cells.length < Math.min(columns, MAX_PADDED_COLUMNS)) cells.push("")

@@ -2,7 +2,7 @@
 
 import type { DraftToken } from "./draft-token.ts"
 
-/** A piece of a paragraph: a text or a token. `closes` elements end before it, and `opens` begin after it. */
+/** A piece of a paragraph: some text or a token. `closes` elements end before it, and `opens` begin after it. */
 export interface Piece {
   text: string
   readonly token: DraftToken | null

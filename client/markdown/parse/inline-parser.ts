@@ -2,8 +2,8 @@
  * inline-parser.ts: parses the text of a paragraph, heading or cell.
  *
  * One pass from left to right divides the text into pieces. The pieces of brackets and delimiters record which elements
- * begin and end there. The pieces are then built into a tree. Linear, because the number of markup characters is
- * bounded. SPEC MD1, MD4–MD9, MD15.
+ * begin and end there. After that, the pieces are built into a tree. Cost: linear in the length of the text, because
+ * the number of markup characters is bounded. SPEC MD1, MD4–MD9, MD15.
  */
 
 import { matchFootnoteReference, toFootnoteKey } from "../syntax/footnote-syntax.ts"

@@ -23,7 +23,7 @@ export class CodeLines {
   #state = INITIAL_STATE
 
   /**
-   * Splits a text into lines, each with its line break. If the text continues the one that was read last, only the rest
+   * Splits text into lines, each with its line break. If the text continues the text that was read last, only the rest
    * is read.
    */
   read(language: Language | null, text: string): readonly CodeLine[] {

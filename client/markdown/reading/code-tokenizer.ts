@@ -26,7 +26,7 @@ export interface CodeToken {
 }
 
 /**
- * The source of a regular expression, the type of what it matches, and what happens then: `>state` enters a state,
+ * The source of a regular expression, the type of what it matches, and what a match does: `>state` enters a state,
  * `=state` replaces the current one, `<` leaves it. The types "word" and "call" look the match up in the words of the
  * language; an unknown call is a function.
  */

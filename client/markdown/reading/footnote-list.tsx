@@ -17,7 +17,7 @@ export interface Footnotes {
   readonly tokens: readonly ProseToken[]
 }
 
-/** Finds the footnotes in a growing text. `numbers` stays the same object while no number changes. */
+/** Finds the footnotes in growing text. `numbers` remains the same object as long as no number changes. */
 export function createFootnoteFinder(): (blocks: readonly Block[]) => Footnotes {
   const referencesOf = new WeakMap<Block, readonly string[]>()
   let numbers: FootnoteNumbers = new Map()

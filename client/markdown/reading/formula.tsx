@@ -15,7 +15,7 @@ import { readMathSource } from "../syntax/math-syntax.ts"
  * How much is typeset in one task, in UTF-16 code units of the formulas' sources: about 10 ms on a desktop computer.
  */
 const TASK_CHARS = 1_000
-/** The number of formulas that stay typeset after they are no longer rendered. */
+/** Maximum number of typeset formulas that are kept, whether or not they are still rendered. */
 const MAX_KNOWN = 500
 
 const knownFormulas = new Map<string, VNode | null>()

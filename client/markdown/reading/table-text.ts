@@ -2,7 +2,7 @@
  * table-text.ts: the cells of a table as CSV, and as tab-separated values for a spreadsheet. Pure. SPEC MD14.
  *
  * A spreadsheet program evaluates a cell that begins like a formula, and the table may contain untrusted text. Such a
- * cell gets an apostrophe, which marks it as text. Numbers stay numbers.
+ * cell gets an apostrophe, which marks it as text. Numbers aren't changed.
  */
 
 import type { ProseToken } from "../markdown-lexer.ts"

@@ -28,7 +28,7 @@ export interface FootnoteSource {
 
 /**
  * Returns the footnote at the start of some text, or null. A footnote contains the lines of its paragraph and, after a
- * blank line, lines that are indented by four columns. Linear in the footnote's length.
+ * blank line, lines that are indented by four columns. Cost: linear in the length of the footnote.
  */
 export function readFootnote(text: string): FootnoteSource | null {
   const [opener, label] = OPENER.exec(text) ?? []

@@ -25,7 +25,7 @@ export async function loadArchivedPage(
   return { sessions, next }
 }
 
-/** Loads pages of the archive until one contains the session. */
+/** Loads pages of the archive until one contains the session, but at most MAX_SEARCHED_PAGES. */
 export async function findArchived(router: SessionRouter, id: string): Promise<void> {
   let after: string | null = null
   for (let page = 0; page < MAX_SEARCHED_PAGES && !isArchived(router.sessionList, id); page++) {

@@ -32,7 +32,7 @@ const isFolder = hasShape<NamedFolder>({ id: isString, name: isString })
 const parseFolders = createParser<{ readonly folders: readonly NamedFolder[] }>({ folders: isListOf(isFolder) })
 const parseFolder = createParser<NamedFolder>({ id: isString, name: isString })
 
-/** Loads the folders. After a failure, the next attempt follows soon. */
+/** Loads the folders. After a failure, the sidebar's next periodic refresh tries again. */
 export async function loadFolders({ api }: SessionRouter): Promise<void> {
   try {
     setFolders((await parseBody(await api.fetchAuthorized("/v1/folders"), parseFolders)).folders)
@@ -56,7 +56,8 @@ export async function loadFolderSessions({ api, sessionList }: SessionRouter, fo
     }
     listChangesOf(sessionList).setFolderRows(folder, found)
   } catch {
-    // The sessions that have already been loaded stay in the list. Opening the folder again retries the request.
+    // Sessions of the folder that an earlier call has loaded remain in the list. Opening the folder again retries the
+    // request.
   }
 }
 

@@ -59,7 +59,7 @@ export class ListChanges {
   }
 
   /**
-   * Waits until the server has answered all changes made so far. Data that is fetched afterwards includes these
+   * Waits until the server has responded to all changes made so far. Data that is fetched afterwards includes these
    * changes.
    */
   async untilSaved(): Promise<void> {

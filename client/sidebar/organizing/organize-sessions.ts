@@ -2,7 +2,7 @@
  * organize-sessions.ts: changes one or more sessions. A change is shown at once, saved with POST /v1/sessions/bulk, and
  * undone if the server refuses it.
  *
- * Other tabs of the browser then reload the list. Source: SPEC LB21, LB22, LB26.
+ * After that, other tabs of the browser reload the list. Source: SPEC LB21, LB22, LB26.
  */
 
 import type { BulkResult, SessionSummary } from "../../../shared/protocol/http-body.ts"

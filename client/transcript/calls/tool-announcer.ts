@@ -12,8 +12,8 @@ import { isApprovalPending, type ToolSegment } from "../tool-call.tsx"
 import type { TranscriptRequests } from "../transcript-requests.ts"
 
 /**
- * Announces each tool when it starts, each request for approval, and each question to the user. Anything that had begun
- * before isn't announced.
+ * Announces each tool when it starts, each request for approval, and each question to the user. Calls and requests that
+ * exist when this component is mounted aren't announced.
  */
 export function ToolAnnouncer({ store }: { readonly store: TranscriptRequests["store"] }): null {
   useEffect(() => {
@@ -33,10 +33,13 @@ export function ToolAnnouncer({ store }: { readonly store: TranscriptRequests["s
   return null
 }
 
-/** Remembers which calls of an answer have been announced. */
+/** Records which calls of an answer have been announced. */
 class CallAnnouncer {
   readonly messageId: string
-  /** The ids of announced calls and, marked as such, of what they ask the user. */
+  /**
+   * Contains the id of each announced call and, for each announced request to the user, the call's id followed by the
+   * request.
+   */
   readonly #announced = new Set<string>()
   /** The segments before this index don't change any more. */
   #from = 0

@@ -6,7 +6,7 @@
 import type { Segment } from "../../../shared/protocol/segment.ts"
 import type { UserNeed } from "../../words/parts/message-text.ts"
 
-/** Returns what a segment needs from the user; null if it isn't a waiting call or waits for another agent. */
+/** Returns what a segment needs from the user; null unless the segment is a call that is waiting for the user. */
 export function getUserNeed(segment: Segment): UserNeed {
   if (segment.type !== "tool" || segment.status !== "waiting") return null
   if (segment.input !== undefined) return "input"

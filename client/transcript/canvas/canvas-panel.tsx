@@ -83,7 +83,9 @@ export function CanvasPanel({ store, opened, panel }: CanvasPanelProps): VNode {
   )
 }
 
-/** Saves the source unchanged. When opened from disk, it is an ordinary page without the frame's restrictions. */
+/**
+ * Saves the source unchanged. When the saved file is opened, it is an ordinary page without the frame's restrictions.
+ */
 function saveDocument(source: string, title: string): void {
   saveBlob(new Blob([source, "\n"], { type: "text/html;charset=utf-8" }), createHtmlFileName(title))
 }
@@ -118,7 +120,7 @@ function readSegments(store: TranscriptStore): readonly (readonly Segment[])[] {
  * dialog closes, the focus returns to where it was.
  */
 function usePanelDialog(dialogRef: RefObject<HTMLDialogElement | null>): void {
-  // Runs before the first paint. Otherwise the panel would open with the default width and jump to the remembered one.
+  // Runs before the first paint. Otherwise the panel would open with the default width and jump to the stored one.
   useLayoutEffect(() => effect(() => applyPanelWidth(panelWidthPercent.value)), [])
   useEffect(() => () => applyPanelWidth(null), [])
   useLayoutEffect(() => {

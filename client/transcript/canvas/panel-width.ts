@@ -1,6 +1,4 @@
-/**
- * panel-width.ts: the width of the panel in percent of the window, which the browser remembers. SPEC CP2.
- */
+/** panel-width.ts: the width of the panel in percent of the window, stored per browser. SPEC CP2. */
 
 import { signal } from "@preact/signals"
 import { openPreferences } from "../../ui/preferences/preference-storage.ts"

@@ -1,6 +1,6 @@
 /**
- * input-form.tsx: asks the user what a tool call's MCP server wants to know: its text, its fields, and buttons that
- * send or decline. The form disappears once the user has answered, in any tab. SPEC MP34.
+ * input-form.tsx: asks the user what a tool call's MCP server wants to know: the server's text and fields, and buttons
+ * that send the answer or decline. The form disappears once the user has answered, in any tab. SPEC MP34.
  *
  * All text in the form comes from the MCP server. It is shown as plain text, below a line of the page that names the
  * server.
@@ -67,8 +67,8 @@ export function InputForm(props: InputFormProps): VNode {
 type Action = "accept" | "decline"
 
 /**
- * Returns what the user has entered, and the functions that change and send it. The input stays in this tab until it is
- * sent.
+ * Returns what the user has entered, and the functions that change and send it. The input is kept only in this tab
+ * until it is sent.
  */
 function useAnswer({ api, session, callId, input }: InputFormProps) {
   const { id, fields } = input
@@ -111,7 +111,10 @@ interface Problem {
   readonly field?: string | undefined
 }
 
-/** Sends an answer. Returns null if the server now has this answer or already had another; the form then disappears. */
+/**
+ * Sends an answer. Returns null if the server now has this answer or already had another; in both cases, the form
+ * disappears.
+ */
 async function postAnswer(api: Api, session: string, callId: string, answer: object): Promise<Problem | null> {
   try {
     const path = sessionPath(session, `/calls/${callId}/input`)

@@ -2,7 +2,7 @@
 
 import type { InputContent, InputField, InputValue } from "../../../shared/protocol/input/call-input.ts"
 
-/** The value of a control: a text, the state of a checkbox, or the chosen options. */
+/** The value of a control: a string, the state of a checkbox, or the chosen options. */
 export type Entry = string | boolean | readonly string[]
 export type Entries = ReadonlyMap<string, Entry>
 
@@ -26,8 +26,8 @@ function getInitialEntry(field: InputField): Entry {
 }
 
 /**
- * Converts the entries to content. Empty fields are left out. A value that can't be converted stays text, which the
- * check then rejects.
+ * Converts the entries to content. Empty fields are left out. A value that can't be converted remains text, which the
+ * check rejects.
  */
 export function entriesToContent(fields: readonly InputField[], entries: Entries): InputContent {
   const values = fields.flatMap((field): (readonly [string, InputValue])[] => {

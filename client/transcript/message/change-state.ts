@@ -6,7 +6,7 @@ import { focusRequests } from "../../ui/focus.ts"
 import type { TranscriptRequests } from "../transcript-requests.ts"
 
 /**
- * Returns whether a message's actions are disabled. They are while an answer is running or a command for the message is
+ * Returns whether a message's actions are disabled because an answer is running or a command for the message is
  * pending.
  */
 export function useIsDisabled(requests: TranscriptRequests | null, id: string): boolean {

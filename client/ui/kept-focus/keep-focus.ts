@@ -1,6 +1,6 @@
 /**
  * keep-focus.ts: when the element that has keyboard focus disappears, moves the focus to the control nearest to its
- * position.
+ * position or, if none is near, to the composer.
  *
  * Without this, the browser moves the focus to the document, and the next Tab may begin at its top. Source: SPEC AX14.
  */

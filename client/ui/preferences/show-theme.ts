@@ -2,9 +2,9 @@
  * show-theme.ts: shows the tenant's theme where the page's HTML does not contain it: in the widget, and on a page whose
  * URL doesn't name a tenant. Loaded on demand.
  *
- * Otherwise the server writes the theme into the HTML, and public/theme.js applies it before the first paint. Both this
- * module and that script set CSS properties only through the object model, because the content security policy forbids
- * styles in HTML. Source: SPEC TH4, TH7.
+ * On any other page, the server writes the theme into the HTML, and public/theme.js applies it before the first paint.
+ * Both this module and that script set CSS properties only through the object model, because the content security
+ * policy forbids styles in HTML. Source: SPEC TH4, TH7.
  */
 
 import { batch } from "@preact/signals"

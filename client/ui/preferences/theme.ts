@@ -1,10 +1,10 @@
 /**
  * theme.ts: the chosen theme, which is dark, light or the system's. Stored per browser; CSS reads `data-theme`.
  *
- * public/theme.js applies the stored theme before the first paint. It is a separate file, because the page's content
- * security policy forbids inline scripts, and modules run after the first paint. It also sets the scheme in which the
- * browser paints the page before the style sheet has loaded, and the colour of the browser's own bars. Source: SPEC
- * PG80.
+ * public/theme.js applies the stored theme before the first paint. This script is a separate file, because the page's
+ * content security policy forbids inline scripts, and modules run after the first paint. The script also sets the
+ * scheme in which the browser paints the page before the style sheet has loaded, and the colour of the browser's own
+ * bars. Source: SPEC PG80.
  */
 
 import { type Signal, signal } from "@preact/signals"

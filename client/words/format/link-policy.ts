@@ -6,7 +6,7 @@
 
 const ALLOWED_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:", "tel:"])
 
-/** Returns the normalised URL, or null if it must stay text. HTML entities are already decoded. */
+/** Returns the normalised URL, or null if the URL must remain plain text. HTML entities must already be decoded. */
 export function toSafeHref(href: string): string | null {
   if (!/^[a-z][a-z0-9+.-]*:/i.test(href)) return null
   try {

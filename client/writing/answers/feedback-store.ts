@@ -40,7 +40,7 @@ export class SessionFeedback {
     this.byMessage.value = new Map(list.map((entry: AnswerFeedback) => [entry.message, entry]))
   }
 
-  /** Shows the change at once, and undoes it if the server refuses it. Null removes the feedback. */
+  /** Shows the change at once. If the change can't be saved, undoes it and rejects. Null removes the feedback. */
   async change(message: string, input: ShownFeedback | null): Promise<void> {
     const before = this.byMessage.peek().get(message) ?? null
     this.show(message, input)

@@ -14,7 +14,10 @@ export function canReadAloud(): boolean {
   return typeof speechSynthesis === "object" && typeof SpeechSynthesisUtterance === "function"
 }
 
-/** Reads a text. `language` is a language tag. Its extensions, such as the digits to use, are not part of a voice's tag. */
+/**
+ * Reads text aloud. `language` is a language tag. Its extensions, such as the digits to use, are not part of a voice's
+ * tag.
+ */
 export function startReading(id: string, text: string, language: string): void {
   speechSynthesis.cancel()
   reading.value = id

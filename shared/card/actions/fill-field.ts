@@ -34,7 +34,7 @@ function getKind({ component, variant }: ViewComponent): Extract<ViewNode, { rea
   }
 }
 
-/** The options need no check here: checking the template included them. */
+/** The options aren't checked here, because they were checked together with the template. */
 function readOptions(options: Json | undefined): readonly FieldOption[] {
   return Array.isArray(options) ? (options as unknown as readonly FieldOption[]) : []
 }

@@ -122,7 +122,9 @@ function checkTree(placed: Map<string, Placed>, lists: Map<string, number>): Tem
   return unused === undefined ? null : { pointer: unused[1].pointer, problem: "isn't part of the card" }
 }
 
-/** Every binding must have a value in at least one sample. A binding that never does is probably misspelt. */
+/**
+ * Every binding must have a value in at least one sample. A binding that has none in any sample is probably misspelt.
+ */
 function checkSamples(template: CardTemplate, samples: Json, { bindings }: FieldNotes): TemplateProblem | null {
   if (!Array.isArray(samples) || samples.length === 0 || samples.length > MAX_SAMPLES)
     return { pointer: "/samples", problem: `must be a list of 1 to ${MAX_SAMPLES} results of the tool` }

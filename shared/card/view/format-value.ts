@@ -145,7 +145,9 @@ const DATE_OPTIONS: { readonly [style: string]: Intl.DateTimeFormatOptions } = {
   monthDay: { day: "numeric", month: "short" },
 }
 
-/** A date without a time or a time zone refers to local time at the place it describes, so it isn't converted. */
+/**
+ * A date without a time, or with a time but no time zone, is local to the place it describes, so it isn't converted.
+ */
 const LOCAL_DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?$/
 
 function formatDate(args: Args, scope: ViewScope): Runs | null {

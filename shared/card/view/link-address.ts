@@ -1,5 +1,5 @@
 /**
- * link-address.ts: decides which URLs a card may link to. They are the same as in an answer. Pure. SPEC MD5, CV7.
+ * link-address.ts: decides which URLs a card may link to. The same URLs are allowed in answers. Pure. SPEC MD5, CV7.
  */
 
 /** Maximum length of a URL, in UTF-16 code units. */

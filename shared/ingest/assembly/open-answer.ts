@@ -3,7 +3,8 @@
  *
  * records → OPEN ANSWER → raw events → assemble-answer
  * A later record may complete an earlier one (arguments, lost deltas), and a whole text adds only what was not
- * streamed. Both are known only at the end of the answer, so events are collected first and folded then. Pure.
+ * streamed. Both are known only at the end of the answer, so events are collected and are folded only when the answer
+ * ends. Pure.
  */
 
 import type { TurnEvent } from "../../protocol/event.ts"

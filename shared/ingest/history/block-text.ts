@@ -41,7 +41,7 @@ export function toBlock(entry: unknown): Fields {
   return isPlain ? { type: "text", text: String(entry) } : toFields(entry)
 }
 
-/** Returns the text of a block. It is empty only if the block is. */
+/** Returns the text of a block. The text is empty only if the block is. */
 export function blockToText(kinds: KindCounts, block: Fields, format: TextFormat = "markdown", depth = 0): string {
   const type = getBlockType(block)
   if (depth > MAX_BLOCK_DEPTH) return valueToReadableJson(block, MAX_UNKNOWN_CHARS)

@@ -22,7 +22,7 @@ export function isChatGptConversation(value: unknown): value is Fields {
   return isJsonObject(value) && isJsonObject(value["mapping"])
 }
 
-/** Returns the messages of the current branch, in order. Cost: linear in the file. */
+/** Returns the messages of the current branch, in order. Cost: linear in the size of the file. */
 export function listBranch({ mapping, current_node }: Fields): Branch {
   const nodes = toFields(mapping)
   const branch: Fields[] = []
@@ -145,7 +145,8 @@ function writeToolMessage(writer: HistoryWriter, message: Fields, content: Field
 /**
  * Replaces each marker of a reference in the text with a link, or removes it.
  *
- * The text is read once and each reference is used once, so the length of the result is linear in the message.
+ * The text is read once and each reference is used once, so the length of the result is linear in the size of the
+ * message.
  */
 function replaceReferences(text: string, metadata: Fields): string {
   const unused = new Map<string, Fields[]>()

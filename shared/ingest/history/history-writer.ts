@@ -17,7 +17,7 @@ import { valueToJson } from "./value-to-json.ts"
 
 /** A tool result as it appears in a history. */
 export interface HistoryResult {
-  /** Empty if the history has no ids. The result then belongs to the first open call. */
+  /** Empty if the history has no ids. In that case, the result belongs to the first open call. */
   readonly callId: string
   /** The name of the tool, if the result contains it. */
   readonly toolName: string

@@ -23,7 +23,7 @@ const FLAGS = ["truncated", "hasMore", "has_more", "truncatedByTokenCap", "lines
  * not report it.
  *
  * Shapes: (a result, or the details that a producer stores with it) → TextSize | null.
- * Cost: linear in the text of a result.
+ * Cost: linear in the length of a result's text.
  */
 export function readReportedSize(value: unknown): TextSize | null {
   if (typeof value === "string") return readSizeOfText(value)

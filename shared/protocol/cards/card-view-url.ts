@@ -23,7 +23,7 @@ export function cardViewUrl({ name, revision }: ViewReference): string {
   return `/media/card/${name}@${revision}`
 }
 
-/** Parses such a URL. Returns null for any other URL. */
+/** Parses a URL that `cardViewUrl` can create. Returns null for any other URL. */
 export function parseCardViewUrl(url: string): ViewReference | null {
   return url.startsWith("/media/card/") ? parseViewReference(url.slice("/media/card/".length)) : null
 }

@@ -1,5 +1,6 @@
 /**
- * call-input.ts: the form with which a running tool call asks the user, and the user's answer. SPEC MP30 to MP33.
+ * call-input.ts: the form with which a running tool call asks the user for input, and the user's answer. SPEC MP30 to
+ * MP33.
  *
  * Part of the wire format: a tool segment contains the form while its call waits for the answer. Types only.
  */
@@ -11,7 +12,7 @@ export interface CallInput {
    * next one.
    */
   readonly id: string
-  /** The name of the MCP server that asks. */
+  /** The name of the MCP server that asks the question. */
   readonly server: string
   readonly message: string
   readonly fields: readonly InputField[]

@@ -2,7 +2,7 @@
  * check-content.ts: checks whether the values of a form fit its fields. The page and the server make the same checks.
  * Pure.
  *
- * The MCP server that asked makes its own checks. Its patterns are not run here. SPEC MP32.
+ * The MCP server that asked makes its own checks. The server's patterns are not run here. SPEC MP32.
  */
 
 import type { InputContent, InputField, InputFormat, InputValue } from "./call-input.ts"
