@@ -48,7 +48,7 @@ export class LoginRows {
     return this.#query("SELECT 1 FROM logins WHERE id = ?", id).length > 0
   }
 
-  /** Adds a sign-in. Returns the ids of the sign-ins that end because of it. */
+  /** Adds a sign-in. Returns the ids of the sign-ins that end because the user has too many. */
   add({ id, hash, issuer, generation, role }: NewLogin, now: number): string[] {
     this.#query(
       "INSERT INTO logins (id, hash, issuer, generation, role, created, used) VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -26,9 +26,9 @@ export class UserRegistration {
   }
 
   /**
-   * Registers the user, unless this was done before. If the tenant's object cannot be reached, an unused directory
-   * rejects, so that it never stores data of a user whom the tenant does not know. A used directory continues and
-   * retries on the next contact.
+   * Registers the user, unless the user is already registered. If the tenant's object cannot be reached, an unused
+   * directory rejects, so that it never stores data of a user whom the tenant does not know. A used directory continues
+   * and retries on the next contact.
    *
    * Cost: one call to the tenant and one row here, once. After that, nothing.
    */

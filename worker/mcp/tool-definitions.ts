@@ -73,7 +73,7 @@ function hasExternalReference(value: Json): boolean {
   )
 }
 
-/** Removes characters that a model reads but an administrator can't see. Line breaks stay. */
+/** Removes characters that a model reads but an administrator can't see. Line breaks are kept. */
 function removeHidden(text: string): string {
   return text.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Co}]/gu, (character) => (character === "\n" ? "\n" : ""))
 }

@@ -78,7 +78,7 @@ export interface ModelRequest {
   /** Oldest first. */
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly ToolSpec[]
-  /** The response should be JSON that matches this schema. A model that ignores it writes plain text. */
+  /** The response should be JSON that matches this schema. A model that ignores the schema writes plain text. */
   readonly schema?: { readonly [keyword: string]: Json }
   /** How much the model thinks. Absent: the provider's default. */
   readonly effort?: Effort
@@ -120,9 +120,9 @@ export interface Model {
   readonly provider: string
   /** Kinds of files that the model accepts whole. */
   readonly fileKinds: FileKinds
-  /** Whether the model may need a state back with the next step. Absent: no. */
+  /** Whether the model may need to receive a state again with the next step. Absent: no. */
   readonly keepsState?: boolean
-  /** Returns the built-in prices. Empty until the model's code is loaded, with its first call. */
+  /** Returns the built-in prices. Empty until the model's code is loaded, which happens on its first call. */
   readonly listBuiltInPrices?: () => readonly PriceEntry[]
   /** Errors are `fault` events. The iterator throws only if the signal was aborted. */
   stream(request: ModelRequest): AsyncIterable<ModelEvent>

@@ -28,7 +28,7 @@ async function createRegistryKey(issuer: string, audience: string): Promise<stri
 
 /**
  * Returns the tenant that registered the pair. Null if there is none, or if two tenants of different regions are
- * registering it at this moment. Stores nothing.
+ * registering the pair at this moment. Stores nothing.
  */
 export async function findIssuerTenant(env: Env, issuer: string, audience: string): Promise<string | null> {
   const key = await createRegistryKey(issuer, audience)
@@ -40,8 +40,8 @@ export async function findIssuerTenant(env: Env, issuer: string, audience: strin
 /**
  * Registers an issuer and audience for a tenant. Repeating the call has no effect. Errors: `issuer_taken`.
  *
- * The other registries are queried after the claim. So if two tenants of different regions claim at the same time, at
- * most one succeeds.
+ * The other registries are queried after the claim. So if two tenants of different regions claim the same pair at the
+ * same time, at most one succeeds.
  */
 export async function claimIssuer(env: Env, tenant: string, issuer: string, audience: string): Promise<Result<null>> {
   const key = await createRegistryKey(issuer, audience)

@@ -8,7 +8,7 @@ export type Scope = (typeof SCOPES)[number]
 
 /**
  * Roles of a user in the tenant. An `owner` may do everything. An `admin` may do everything except end or move the
- * tenant, and change owners. A `member` has sessions of their own. A `viewer` can only read sessions that others share
+ * tenant or change owners. A `member` has sessions of their own. A `viewer` can only read sessions that others share
  * with them.
  */
 export const ROLES = ["owner", "admin", "member", "viewer"] as const
