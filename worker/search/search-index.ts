@@ -100,8 +100,8 @@ export class SearchIndex {
    * Applies what a session sends: removes the entries that are no longer on the active path, and adds `turns` if no
    * entry is missing before them. Ignores temporary sessions and sessions that are not listed.
    *
-   * Returns whether entries are still missing, which must then be fetched from the session. Cost: three rows written
-   * per turn.
+   * Returns whether entries are still missing; these must be fetched from the session. Cost: three rows written per
+   * turn.
    */
   apply(session: string, { tip, after, turns }: SearchUpdate): boolean {
     if (this.#fetching?.session === session) this.#fetching.isOvertaken = true

@@ -155,7 +155,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     return this.#seq
   }
 
-  /** Continues from the stored seq. Called after a failed write whose seq was already assigned. */
+  /** Resets the seq counter to the stored seq. Called after a failed write whose seq was already assigned. */
   readonly resetSeq = (): void => {
     this.#seq = this.store.readLastSeq()
   }

@@ -45,7 +45,7 @@ const authSchema = v.variant("type", [
   v.strictObject({
     type: v.literal("header"),
     name: v.optional(headerName, "authorization"),
-    /** Absent: keeps the stored value if the server's origin stays the same. */
+    /** Absent: keeps the stored value if the server's origin doesn't change. */
     value: v.optional(printable(MAX_HEADER_CHARS)),
   }),
   v.strictObject({
@@ -53,7 +53,7 @@ const authSchema = v.variant("type", [
     /** The authorization server. No other server ever receives the secret. */
     issuer: printable(MAX_URL_CHARS),
     client_id: printable(256),
-    /** Absent: keeps the stored secret if the issuer stays the same. */
+    /** Absent: keeps the stored secret if the issuer doesn't change. */
     client_secret: v.optional(printable(MAX_HEADER_CHARS)),
     scope: v.optional(printable(512)),
     /** `user`: each user gives access to their own account. Default: the client's own credentials, for all users. */

@@ -52,7 +52,10 @@ export async function formatConnectCookies(
   return [...old.map((name) => formatCookie(name, "", 0)), formatCookie(nameCookie(started.state), sealed, SIGN_IN_MS)]
 }
 
-/** Returns the connection with this `state`. Null if this browser has started none, or if it has expired. */
+/**
+ * Returns the connection with this `state`. Null if this browser has started no such connection, or if the connection
+ * has expired.
+ */
 export async function readConnectCookie(
   secret: string,
   header: string | null,

@@ -72,7 +72,8 @@ async function findAdmission(
 ): Promise<Admission | null> {
   if (admission === undefined || admission.version !== version) return null
   if (admission.at > now || now - admission.at >= ADMISSION_MS) return null
-  // An isolate learns of a removed provider within TOKEN_TRUST_MS in this way, although it caches providers for longer.
+  // An isolate learns of a removed provider within TOKEN_TRUST_MS in this way, even though it caches providers for
+  // longer.
   const { issuersChanged = 0 } = await getTenantAccess(env, tenant)
   if (admission.at < issuersChanged) return null
   const client = await findClient(env, tenant, issuer)

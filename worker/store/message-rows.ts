@@ -154,7 +154,7 @@ function createPathQueries(database: Database, ancestry: AncestryIndex) {
 
     /**
      * Returns the position of the newest message of the active path; null in an empty session, and while an import is
-     * folded.
+     * being folded.
      */
     readTip,
 

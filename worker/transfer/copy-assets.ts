@@ -61,8 +61,8 @@ export function createAssetCopier(
   return {
     assets,
     async copy(from, asset) {
-      // A file is sealed for its tenant, so any user of the tenant may have it. Its assets are copied only for their
-      // owner.
+      // A file is sealed for its tenant, so any user of the tenant may have obtained it. Its assets are copied only for
+      // their owner.
       const source = await sources.getOrFetch(from, Date.now(), () => findOwnSession(from))
       const found =
         source === null ? null : await getBucket().get(assetObjectKey({ tenant, session: source }, asset.id))

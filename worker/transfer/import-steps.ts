@@ -44,7 +44,7 @@ export interface ImportHost extends FoldingHost {
  * Stages one part, replacing any earlier upload of the same part. While this runs, `recordsByPart` contains the part's
  * number of records.
  *
- * Errors: those of `stagePart`; in that case, the part is deleted.
+ * Errors: those of `stagePart`; after an error, the part is deleted.
  */
 export async function stageUploadedPart(
   { staging, store, times, now }: ImportHost,

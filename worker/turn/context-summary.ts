@@ -18,7 +18,7 @@ import { publishChanges, type TurnHost, type TurnRun } from "./turn-run.ts"
 
 /**
  * Decides whether the turns before an answer nearly fill `budget` tokens, and which of them to summarise. Returns null
- * if there are none.
+ * if no turns need to be summarised.
  *
  * Reads turns, newest first, back to the last summary, or until MAX_BUDGETS_READ is exceeded.
  */

@@ -142,7 +142,7 @@ function errorToResult({ call, signal, log }: ToolDispatch, expiredMs: number | 
   return createFailedResult(call, "tool_failed", "It failed unexpectedly.")
 }
 
-/** Records the assets that a call stores. A stopped call can't store more; earlier assets stay. */
+/** Records the assets that a call stores. A stopped call can't store any more assets; those stored earlier are kept. */
 function trackSavedAssets(save: SaveAsset, saved: Map<string, Asset>, signal: AbortSignal): SaveAsset {
   return async (bytes, as) => {
     signal.throwIfAborted()

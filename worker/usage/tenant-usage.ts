@@ -2,7 +2,7 @@
  * tenant-usage.ts: the usage of a tenant: totals by day, model and agent, and by user and day.
  *
  * batch of a directory → USAGE → pages of `GET /v1/usage`
- * The totals by day, model and agent don't name any user, so they stay when a user is erased.
+ * The totals by day, model and agent don't name any user, so they are kept when a user is erased.
  */
 
 import { addTotals, type UsageEntry, type UsageTotals } from "../../shared/usage/usage-totals.ts"

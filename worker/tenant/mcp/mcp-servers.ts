@@ -133,7 +133,8 @@ export class McpServers {
   async openCall({ user, server: name, tool, asks, isFromApp = false }: McpCall): Promise<Result<McpEndpoint>> {
     const stored = this.#find(name)
     if (stored === null) return UNKNOWN
-    // What a server offers to one user says nothing about the others, so only administrators renew such a list.
+    // What a server offers to one user says nothing about what it offers to others, so only administrators renew such a
+    // list.
     const isFresh = isPerUser(stored.config) || Date.now() - stored.fetched < stored.ttl
     const current: Result<StoredMcpServer> = isFresh ? succeed(stored) : await this.#refreshOnce(stored, user)
     if (!current.ok) return current

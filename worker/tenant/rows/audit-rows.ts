@@ -98,7 +98,7 @@ export class AuditRows {
     this.#maxRows = maxRows
   }
 
-  /** Adds an entry. The caller makes the change that it records in the same transaction. Returns its `seq`. */
+  /** Adds an entry. The caller makes the change that the entry records in the same transaction. Returns its `seq`. */
   append(actor: Actor, event: AuditEvent, now: number): number {
     // Every change to the configuration adds an entry, so the cached configuration is cleared here.
     clearCachedConfig(this.#tenant)
