@@ -47,8 +47,8 @@ const payloadSchema = v.object({
 })
 
 /**
- * Returns the expiry of a link signed now, in seconds since 1970. It is rounded so that links signed at about the same
- * time are identical and can be cached.
+ * Returns the expiry of a link signed now, in seconds since 1970. The expiry is rounded so that links signed at about
+ * the same time are identical and can be cached.
  */
 export function computeLinkExpiry(nowMs: number): number {
   const step = SIGNED_URL_STEP_SECONDS

@@ -2,7 +2,7 @@
  * user-registration.ts: adds the user of a directory to the tenant's list of users on first contact.
  *
  * The tenant's row is written first and the directory's flag afterwards. If the process ends in between, the next
- * process repeats the first step, which then changes nothing.
+ * process repeats the first step, which has no effect if the row exists.
  */
 
 import type { TenantGrant } from "../../shared/usage/user-account.ts"

@@ -51,8 +51,8 @@ export class SessionChanges {
   }
 
   /**
-   * Hides a session, which is erased at the given time. If it is already hidden, the time of its erasure stays the
-   * same. Errors: `session_unknown`.
+   * Hides a session, which is erased at the given time. If it is already hidden, the time of its erasure does not
+   * change. Errors: `session_unknown`.
    */
   hide(publicId: string, erasesAt: number): Result<HiddenSession> {
     const found = this.#find(publicId, SHELVES.hiddenArchive)

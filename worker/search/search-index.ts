@@ -31,14 +31,14 @@ const ENTRIES_PER_MS = 1_000
 const MAX_TITLE_HITS = 5
 
 /**
- * Size of the directory, in bytes, from which on each new entry removes the text of the two oldest entries. It is well
- * below the platform's 10 GB, so that the index never prevents other writes.
+ * Size of the directory, in bytes, from which on each new entry removes the text of the two oldest entries. The size is
+ * well below the platform's 10 GB, so that the index never prevents other writes.
  */
 const MAX_DIRECTORY_BYTES = 4 * 1024 * 1024 * 1024
 
 /**
  * Subtracted from the number of an entry whose text is removed, so that such entries follow all others and keep their
- * order. It is greater than any entry number.
+ * order. The offset is greater than any entry number.
  */
 const EMPTIED_OFFSET = 4_000_000_000_000_000
 

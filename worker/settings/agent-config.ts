@@ -85,7 +85,7 @@ export interface AgentView {
   readonly peers: readonly PeerAgent[]
   readonly settings?: TenantSettings
   /**
-   * Present if the tenant has set any budget. The session then checks with the directory before its turns (SPEC BU7).
+   * Present if the tenant has set any budget. If so, the session checks with the directory before its turns (SPEC BU7).
    */
   readonly hasBudgets?: true
   /** The tools of the agent's MCP servers. Absent: none. */

@@ -211,7 +211,7 @@ export interface TenantRpc
    */
   getSignInClient(name: string): Promise<SignInClient | "secret_unreadable" | null>
   /**
-   * Adds a user at the first sign-in. Returns the user with the current role; null if the issuer was removed or
+   * Adds a user on the first sign-in. Returns the user with the current role; null if the issuer was removed or
    * replaced. A tenant that is leaving adds nobody, and returns a new user as suspended.
    */
   admitSignIn(user: SignInUser): Promise<TenantUser | null>

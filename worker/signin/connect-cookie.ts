@@ -13,8 +13,8 @@ import { decryptCookie, formatCookie, listCookies, MAX_COOKIE_CHARS } from "./se
 const CONNECT_COOKIE = "__Host-cuecard-connect"
 
 /**
- * Number of characters of `state` in a cookie's name. They distinguish connections that are in progress at the same
- * time.
+ * Number of characters of `state` in a cookie's name. These characters distinguish connections that are in progress at
+ * the same time.
  */
 const STATE_NAME_CHARS = 12
 

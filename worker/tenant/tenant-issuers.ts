@@ -40,7 +40,10 @@ const METADATA_FRESH_MS = 24 * 60 * 60_000
  */
 const NOTICE_DELAY_MS = TOKEN_TRUST_MS + 1_000
 
-/** A claim without an issuer is released after this time, in milliseconds. It is longer than a registration takes. */
+/**
+ * A claim without an issuer is released after this time, in milliseconds. This time is longer than a registration
+ * takes.
+ */
 const CLAIM_RETRY_MS = 60_000
 
 interface FetchedProvider {
@@ -207,7 +210,7 @@ export class TenantIssuers {
     return { name, config: { ...config, client_id }, metadata, clientSecret, generation }
   }
 
-  /** Adds a user at the first sign-in. Returns the user with the current role; null if the issuer no longer exists. */
+  /** Adds a user on the first sign-in. Returns the user with the current role; null if the issuer no longer exists. */
   admit({ id, name, issuer, generation, role, isNew = false }: SignInUser): TenantUser | null {
     const found = this.#rows.find(issuer)
     if (found === null || found.generation !== generation) return null

@@ -94,8 +94,8 @@ const YIELD_EVERY_ASSETS = 32
  * Copies the assets of a sealed file. The assets of an unsealed file are not copied (SPEC RE25, RE26). Assets that no
  * longer exist are added to the skipped lines.
  *
- * Throws if the bucket fails; the alarm then retries. Cost: one pass over the asset rows, with one batch in memory.
- * Assets are copied one at a time.
+ * Throws if the bucket fails, in which case the alarm retries. Cost: one pass over the asset rows, with one batch in
+ * memory. Assets are copied one at a time.
  */
 export async function copyStagedAssets(host: CopyHost, staged: StagedFile): Promise<StagedFile> {
   if (staged.isSealed !== true) return { ...staged, isCarried: true }

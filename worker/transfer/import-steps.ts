@@ -190,7 +190,7 @@ export function failImport({ staging, store, readSeq, onFolded, log }: ImportHos
   void onFolded({ tip: null, title: "" })
 }
 
-/** Drops an import that was not folded. The session is then as it was before the import. */
+/** Drops an import that was not folded. Afterwards, the session is as it was before the import. */
 export function dropImport({ staging, store }: ImportHost): void {
   store.atomically(() => {
     staging.clear()

@@ -105,7 +105,7 @@ export class DirectoryMetering {
   }
 
   /**
-   * Returns the user's totals from one day to another, both inclusive, by day, model and agent. They are always
+   * Returns the user's totals from one day to another, both inclusive, by day, model and agent. The totals are always
    * complete.
    */
   readTotals(from: string, to: string): UsageEntry[] {

@@ -19,7 +19,7 @@ export const DIRECTORY_USAGE_TABLES = `
   CREATE TABLE usage_session (
     ledger TEXT PRIMARY KEY, n INTEGER NOT NULL,         -- number of the newest report
     unsent TEXT NOT NULL,                                -- JSON: UsageEntry[] that are in no batch yet
-    has_unsent INTEGER NOT NULL,                         -- for the index, which most reports then do not change
+    has_unsent INTEGER NOT NULL,                         -- for the index, so that most reports don't change the index
     ended INTEGER) WITHOUT ROWID;                        -- when the session was erased, or null
   CREATE INDEX usage_unsent ON usage_session (ledger) WHERE has_unsent = 1;
   CREATE TABLE usage_total (
@@ -270,7 +270,7 @@ export class DirectoryUsage {
   }
 
   /**
-   * Returns the user's totals from one day to another, both inclusive, by day, model and agent. They are always
+   * Returns the user's totals from one day to another, both inclusive, by day, model and agent. The totals are always
    * complete.
    */
   readTotals(from: string, to: string): UsageEntry[] {

@@ -57,7 +57,7 @@ export interface PageUse {
 }
 
 /**
- * Creates the headers of the page's HTML. It is revalidated on every load, because the tenant's
+ * Creates the headers of the page's HTML. The HTML is revalidated on every load, because the tenant's
  * settings may have changed.
  */
 export function createPageHeaders(

@@ -43,7 +43,7 @@ const MIN_TTL_MS = 60_000
 const DEFAULT_TTL_MS = 15 * 60_000
 const MAX_TTL_MS = 24 * 60 * 60_000
 
-/** Maximum number of characters in all definitions of a server. They are stored in one row. */
+/** Maximum number of characters in all definitions of a server. All definitions are stored in one row. */
 const MAX_OFFERED_CHARS = 512 * 1024
 
 /** An access token is renewed this long before it expires, in milliseconds. */

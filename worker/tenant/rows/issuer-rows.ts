@@ -135,7 +135,7 @@ export class IssuerRows {
   }
 
   /**
-   * Adds a claim, which is released at `retry` if there is no issuer by then. If the claim exists, only that time
+   * Adds a claim, which is released at `retry` if no issuer uses it by then. If the claim exists, only that time
    * changes.
    */
   putClaim({ issuer, audience }: IssuerClaim, retry: number): void {
