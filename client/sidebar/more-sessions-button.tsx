@@ -30,7 +30,7 @@ export function MoreSessionsButton({ router, searchedId }: MoreSessionsButtonPro
   const button = useRef<HTMLButtonElement>(null)
   const more = sessionList.more.value
   useLoadNearEnd(button, sessionList, more)
-  useRefresh(sessionList, searchedId)
+  useRefresh(router, searchedId)
   useSearch(sessionList, searchedId, more)
   useArchiveSearch(router, searchedId, more)
   if (more === "none") return null
@@ -71,10 +71,12 @@ function useLoadNearEnd(button: RefObject<HTMLElement | null>, sessionList: Sess
 }
 
 /** Loads the list again, because the session may be newer than the list: a branch, or a session of another device. */
-function useRefresh(sessionList: SessionList, searchedId: string | null): void {
+function useRefresh({ controller, sessionList }: SessionRouter, searchedId: string | null): void {
+  // The list was loaded after the page's first conversation was opened.
+  const firstId = useRef(controller.peek()?.id)
   const isListLoaded = sessionList.isLoaded.value
   useEffect(() => {
-    if (searchedId === null || !isListLoaded) return undefined
+    if (searchedId === null || searchedId === firstId.current || !isListLoaded) return undefined
     const timer = setTimeout(() => void sessionList.refresh(), SEARCH_DELAY_MS)
     return () => clearTimeout(timer)
   }, [searchedId, isListLoaded])
