@@ -21,7 +21,7 @@ export type ShareAudience = "share-media" | "share-canvas"
 
 export interface LinkClaims {
   readonly tenant: string
-  /** The session's public id (platform/session-key.ts). Links of version 0.1.0 name no user. */
+  /** The session's public id (platform/session-key.ts). Links of version 0.1.0 don't name a user. */
   readonly session: string
   readonly user?: string | undefined
   /** The user for whom the link was signed, if it is not the session's owner (`user`). */

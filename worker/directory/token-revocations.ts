@@ -75,7 +75,7 @@ export class TokenRevocations {
     this.#rows.pruneExpired(nowSeconds())
     const admitted = await this.#holderSockets.check(session, sockets)
     if (!admitted.ok) return admitted
-    // If sessions were asked for their number of sockets, the token may have been revoked in the meantime.
+    // While sessions were queried for their number of sockets, the token may have been revoked.
     const newest = this.readState()
     const newFault = findTokenFault(claims, newest)
     if (newFault !== null) return fail(newFault)

@@ -1,6 +1,6 @@
 /**
- * background-prompts.ts: the system prompts of model calls that answer no message. Only code that is loaded on demand
- * uses them.
+ * background-prompts.ts: the system prompts of model calls that don't answer a message. Only code that is loaded on
+ * demand uses them.
  */
 
 /** Creates the system prompt for a summary of earlier turns. */

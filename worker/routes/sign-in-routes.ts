@@ -192,7 +192,7 @@ signInRoutes.post("/logout", requireOwnPage, async (context) => {
   return response
 })
 
-/** `location`: the URL for signing out at the provider too. */
+/** `location`: the URL at which the user also signs out at the provider; null if there is none. */
 function createSignedOut(location: string | null): Response {
   return location === null ? new Response(null, { status: 204 }) : Response.json({ location } satisfies SignedOut)
 }

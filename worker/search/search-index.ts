@@ -31,8 +31,8 @@ const ENTRIES_PER_MS = 1_000
 const MAX_TITLE_HITS = 5
 
 /**
- * Size of the directory, in bytes, from which on each new entry removes the text of the two oldest entries. The size is
- * well below the platform's 10 GB, so that the index never prevents other writes.
+ * Size of the directory, in bytes. At or above this size, each new entry removes the text of the two oldest entries.
+ * The size is well below the platform's 10 GB, so that the index never prevents other writes.
  */
 const MAX_DIRECTORY_BYTES = 4 * 1024 * 1024 * 1024
 

@@ -69,7 +69,7 @@ export const mcpServerSchema = v.strictObject({
   tools: v.optional(toolNames, []),
   /** Those of the allowed tools that change nothing. The server's own hints are not trusted. */
   reads: v.optional(toolNames, []),
-  /** The origins from which this server's apps may load something, if they declare the origin. SPEC MA4. */
+  /** The origins that this server's apps may use, if the server also declares them for the app. SPEC MA4. */
   app_hosts: v.optional(v.pipe(v.array(printable(256)), v.maxLength(MAX_APP_HOSTS)), []),
   /** When a user must allow a call: always, unless the tool only reads, or never. */
   approval: v.optional(v.picklist(["always", "write", "never"]), "always"),

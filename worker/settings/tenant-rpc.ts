@@ -147,8 +147,8 @@ export interface TenantRpc
   /** Returns the token keys that are accepted, newest first. */
   listTokenKeys(): TokenKeyInfo[]
   /**
-   * Adds a token key, which signs from now on. The others remain accepted for `retireMs`. Errors: `token_keys_full`,
-   * `tenant_erased`.
+   * Adds a token key, which signs new tokens from now on. The others remain accepted for `retireMs`. Errors:
+   * `token_keys_full`, `tenant_erased`.
    */
   rotateTokenKeys(actor: Actor, retireMs: number): Promise<Result<TokenKeyInfo[]>>
   /** Returns the user with this id; null if there is none. */

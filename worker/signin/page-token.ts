@@ -104,9 +104,9 @@ async function recordCopy(env: Env, { tenant, user }: LoginCookie, actor: Actor)
 }
 
 /**
- * Ends a sign-in, or all sign-ins of the user. Returns the URL for signing out at the provider too, if there is one.
- * Repeating the call has no effect. Errors, only with `everywhere`: `sign_in_required` if this sign-in has ended or the
- * cookie is an old copy.
+ * Ends a sign-in, or all sign-ins of the user. Returns the URL at which the user also signs out at the provider, if
+ * there is one. Repeating the call has no effect. Errors, only with `everywhere`: `sign_in_required` if this sign-in
+ * has ended or the cookie is an old copy.
  */
 export async function signOut(
   env: Env,

@@ -83,8 +83,8 @@ export class UserNotices {
 
   /**
    * Adds a notice for every active user of an issuer; the alarm sends them at `at`. `others` are the names of the
-   * issuers whose users get no notice. Users whose row names no issuer get a notice if their id is derived from an
-   * issuer: an administrator or an API key may have added the row before their first sign-in. Cost: reads all users.
+   * issuers whose users get no notice. Users whose row doesn't name an issuer get a notice if their id is derived from
+   * an issuer: an administrator or an API key may have added the row before their first sign-in. Cost: reads all users.
    */
   addForIssuer(others: readonly string[], version: number, at: number): void {
     const sql = `${ADD_SQL} SELECT id, ?, ?, NULL FROM users

@@ -130,7 +130,7 @@ async function copyStagedAsset({ assetCopier, now }: CopyHost, { line, home }: S
   if (assets.find(asset.id) !== null) return null
   const capacity = assets.checkCapacity(asset.size)
   if (!capacity.ok) return capacity.fault
-  // An earlier process's reservation may be expiring right now. It will be gone at the next attempt.
+  // An earlier process's reservation may be expiring right now. It will be gone by the next attempt.
   const isRenewed = assets.renewReservation(asset.id, "import", now(), asset.size)
   if (!isRenewed) throw new Error("the reservation of an imported asset is expiring")
   const hash = v.is(idSchema, home) ? await copy(home, asset) : null

@@ -163,7 +163,7 @@ export class TenantUsage {
     return { rows, next: last === undefined ? null : JSON.stringify(columns.map((name) => last[name])) }
   }
 
-  /** Reads at most PAGE_USERS rows per day of the range, no matter how many users have no usage in it. */
+  /** Reads at most PAGE_USERS rows per day of the range, regardless of how many users have no usage in the range. */
   #readUsers(
     { from, to, after }: UsageQuery,
     listUsers: (after: string, limit: number) => readonly string[],

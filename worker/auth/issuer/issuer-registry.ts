@@ -3,9 +3,9 @@
  * register a pair.
  *
  * The registry of a region stores the pairs of that region's tenants, so that nothing about them is stored elsewhere. A
- * look-up queries all registries, because a token names no region. A registration queries them too, because tenants of
- * different regions must not register the same pair. The registries receive only a hash, and a query stores nothing
- * (SPEC RG1).
+ * look-up queries all registries, because a token doesn't name a region. A registration queries them too, because
+ * tenants of different regions must not register the same pair. The registries receive only a hash, and a query stores
+ * nothing (SPEC RG1).
  */
 
 import { fail, type Result } from "../../../shared/fault.ts"

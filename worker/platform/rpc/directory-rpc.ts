@@ -72,7 +72,7 @@ export type RevocationResult = { readonly revoked: "token" } | { readonly revoke
 export interface Login {
   /** The name of the issuer at which the user signed in. */
   readonly issuer: string
-  /** The issuer's generation at the time of the sign-in. Sign-ins of a replaced issuer get no more tokens. */
+  /** The issuer's generation at the time of the sign-in. Sign-ins of a replaced issuer can't obtain any more tokens. */
   readonly generation: number
   /** The role from the issuer's role claim; null: the stored role applies. */
   readonly role: Role | null
