@@ -84,7 +84,10 @@ export interface ModelRequest {
   readonly effort?: Effort
   /** Loads at most `bytes` bytes of a file that is included whole; null if it can't be read. */
   readonly load?: (id: string, bytes: number) => Promise<Uint8Array | null>
-  /** Aborted on cancel and at the end of the turn. When it is aborted, the adapter closes its upstream connection. */
+  /**
+   * Aborted on cancel and at the end of the turn. When the signal is aborted, the adapter closes its upstream
+   * connection.
+   */
   readonly signal: AbortSignal
 }
 

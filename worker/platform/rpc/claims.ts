@@ -48,7 +48,10 @@ export interface Claims {
    * request is about the user's own sessions. The Worker sets it for one request; tokens never contain it.
    */
   readonly sharedBy?: string | undefined
-  /** The id of the API key that made the request. In that case, `user` is `key:<id>`, which no token can contain. */
+  /**
+   * The id of the API key, if an API key made the request. In that case, `user` is `key:<id>`, which no token can
+   * contain.
+   */
   readonly key?: string | undefined
   /** The generation of the tenant's token key that signed the token; absent if the deployment's secret signed it. */
   readonly generation?: number | undefined

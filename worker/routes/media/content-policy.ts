@@ -57,8 +57,8 @@ export interface PageUse {
 }
 
 /**
- * Creates the headers of the page's HTML. The HTML is revalidated on every load, because the tenant's
- * settings may have changed.
+ * Creates the headers of the page's HTML. The HTML is revalidated on every load, because the tenant's settings may
+ * have changed.
  */
 export function createPageHeaders(
   origins: PageOrigins,
