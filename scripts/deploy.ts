@@ -62,8 +62,7 @@ async function deployAtOnce(options: readonly string[]): Promise<number> {
 /**
  * Throws if code that uses a new class would be deployed together with the migration of that class, because such a
  * deploy could not be rolled back. This check needs a token for the platform's API. For people who sign in with
- * `wrangler login`, only
- * `npm run check` finds the problem.
+ * `wrangler login`, only `npm run check` finds the problem.
  */
 async function refuseMixedMigration(): Promise<void> {
   if (!process.env["CLOUDFLARE_API_TOKEN"] || !process.env["CLOUDFLARE_ACCOUNT_ID"]) return

@@ -1,8 +1,8 @@
 /**
  * process-group.ts: runs a command in a process group and ends the whole group together with this process.
  *
- * If only wrangler or vite ends, workerd may stay and keep the port. So signals go to the group, and a watcher on the
- * other end of a pipe ends the group even if this process is killed.
+ * If only wrangler or vite ends, workerd may keep running and hold the port. So signals go to the group, and a watcher
+ * on the other end of a pipe ends the group even if this process is killed.
  */
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process"
 import process from "node:process"

@@ -1,8 +1,8 @@
 /**
  * start.ts: serves the built page and Worker on this machine. Builds first if dist/ is out of date.
  *
- * It needs no account, key or network. Objects and the bucket are stored in `.wrangler/state`. Options are passed to
- * `wrangler dev`: `npm start -- --port 9000 --persist-to DIR`.
+ * The server needs no account, key or network. Objects and the bucket are stored in `.wrangler/state`. Options are
+ * passed to `wrangler dev`: `npm start -- --port 9000 --persist-to DIR`.
  */
 import { resolve } from "node:path"
 import process from "node:process"

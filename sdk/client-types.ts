@@ -65,13 +65,16 @@ export interface Client {
    * share a connection.
    */
   openSession(id: string): Conversation
-  /** Sends what earlier clients of this user left in the storage, for all sessions. Rejects if there is no token. */
+  /**
+   * Sends the messages and edits that earlier clients of this user left in the storage, for all sessions. Rejects if
+   * there is no token.
+   */
   resume(): Promise<void>
   /** Connects at once instead of after a delay. Call it when the device is online again or the app is visible again. */
   checkConnections(): void
   /** Sends a request with the user's token, for routes without a method here. `path` begins with a slash. */
   request(path: string, init?: RequestInit): Promise<Response>
-  /** Closes all connections. Unsent messages and edits stay in the storage. */
+  /** Closes all connections. Unsent messages and edits are kept in the storage. */
   close(): void
 }
 
@@ -153,7 +156,7 @@ export interface SendOptions {
   /** The id of the new message. By default, a random id. The server accepts each id only once. */
   readonly id?: string
   readonly attachments?: readonly Attachment[]
-  /** The id of the message that it replies to. */
+  /** The id of the message to which the new message replies. */
   readonly replyTo?: string
 }
 

@@ -1,7 +1,8 @@
 /**
  * index.ts: the package entry `cuecard/client`: sessions and conversations of one user, for any user interface.
  *
- * Runs in browsers and in Node ≥ 22, without a framework and without the DOM. It uses the same controllers as the page.
+ * Runs in browsers and in Node ≥ 22, without a framework and without the DOM. The client uses the same controllers as
+ * the page.
  */
 
 import { signal } from "@preact/signals"

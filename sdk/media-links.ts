@@ -7,8 +7,8 @@ import { CuecardError } from "./client-error.ts"
 export type GetMediaLink = (url: string) => Promise<string | null>
 
 /**
- * Returns a function that signs URLs. URLs that are requested at the same time share a request, and are kept until they
- * expire.
+ * Returns a function that signs URLs. URLs that are requested at the same time share a request, and signed URLs are
+ * kept until they expire.
  */
 export function createMediaLinks(
   { api, origin, now, random, setTimer }: ClientEnvironment,

@@ -167,7 +167,7 @@ export class SessionHandle {
     this.#sessions.release(open)
   }
 
-  /** Returns a check whether the server has accepted a message. */
+  /** Returns a check of whether the server has accepted a message. */
   #checkAccepted(open: OpenSession, id: string): () => string | typeof NOT_YET {
     const { outbox, isReadOnly } = open.controller
     open.isAnswerExpected = true

@@ -46,14 +46,14 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly ENVIRONMENT: string
   /** `dev`: the page can fetch a token for the tenant `demo`. `jwt`: other services issue the tokens. */
   readonly AUTH: string
-  /** Signs and verifies tokens (HS256). It has at least MIN_SECRET_BYTES. */
+  /** Signs and verifies tokens (HS256). Must have at least MIN_SECRET_BYTES. */
   readonly JWT_SECRET?: string
   /**
    * Secrets for stored keys, comma-separated, newest first (platform/crypto/seal-secret.ts). Default: JWT_SECRET.
    */
   readonly SEALING_SECRETS?: string
   /**
-   * The operator's credential, with which tenants are created. It has at least MIN_SECRET_BYTES. Without it, the
+   * The operator's credential, with which tenants are created. Must have at least MIN_SECRET_BYTES. Without it, the
    * operator's routes do not exist.
    */
   readonly OPERATOR_SECRET?: string
@@ -74,7 +74,7 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly EMBED_ORIGINS?: string
   /** Hosts whose media is loaded without a click in all tenants, comma-separated. */
   readonly MEDIA_HOSTS?: string
-  /** `off`: the model titles only the sessions of tenants that have turned this on. */
+  /** `off`: the model titles only the sessions of tenants that have turned automatic titles on. */
   readonly AUTO_TITLES?: string
   /**
    * `on`: browsers store the page, so that it opens without a network. With any other value, browsers remove the stored
@@ -286,7 +286,7 @@ function findPageFaults(env: DeploymentEnv): string[] {
 
 /**
  * Reports a local deployment that is reached under a public DNS name. A local deployment trusts every client, so it
- * must not serve such a name. Either it was deployed by mistake, or another site has pointed the site's name at this
+ * must not serve such a name. Either it was deployed by mistake, or another site has pointed its own host name at this
  * machine (DNS rebinding).
  */
 function findAddressFaults(env: DeploymentEnv, url: URL): string[] {

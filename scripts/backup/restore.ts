@@ -1,5 +1,6 @@
 /**
- * restore.ts: `npm run restore` imports a backup into a tenant without conversations. It can create that tenant.
+ * restore.ts: `npm run restore` imports a backup into a tenant without conversations. The command can create that
+ * tenant.
  */
 
 import { parseArgs } from "node:util"

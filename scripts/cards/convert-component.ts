@@ -70,7 +70,8 @@ function pick(component: A2uiComponent, field: string, names: readonly string[])
 }
 
 /**
- * Converts a row, a column or a list. It contains either named components or one component for each item of an array.
+ * Converts a row, a column or a list. The component contains either named components or one component for each item of
+ * an array.
  */
 function convertBox(component: A2uiComponent, place: PlaceComponent, more: Fields): ConvertedFields {
   const { component: kind, children } = component

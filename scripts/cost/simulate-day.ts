@@ -152,7 +152,7 @@ const READS_CONFIGURATION: ReadonlySet<Operation> = new Set([
 /** Counts an operation that happens at `at`, in seconds. */
 export type Perform = (operation: Operation, at: number) => void
 
-/** When the user's page got its newest token, and when the tenant was asked for one, in seconds. */
+/** When the user's page got its newest token, and when the tenant last admitted the user, in seconds. */
 export interface Tokens {
   issuedAt: number
   admittedAt: number

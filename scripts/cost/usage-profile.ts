@@ -27,7 +27,9 @@ export const PROFILE = {
   batchSpreadSeconds: 3_600,
 } as const
 
-/** Bytes of a session's database: empty, and after PROFILE.turns turns. They were counted together with the rows. */
+/**
+ * Bytes of a session's database: empty, and after PROFILE.turns turns. The bytes were counted together with the rows.
+ */
 export const SESSION_BYTES = { empty: 147_456, afterTurns: 196_608 } as const
 
 /**

@@ -96,7 +96,7 @@ export class ProgramAnswer {
    */
   async run(): Promise<number> {
     const { program, mapper, sender } = this.#options
-    // The program ends with the answer, for example when the user stops the answer on the page.
+    // The program is stopped when the answer ends, for example when the user stops the answer on the page.
     const standing = sender.done.finally(() => stopProgram(this.#child))
     standing.catch(() => {})
     const exitCode = program === null ? await this.#readStdin(standing) : await this.#runProgram(program)

@@ -2,7 +2,7 @@
  * platform-api.ts: Cloudflare's API, as used by staged deploys and rollbacks: deployments, versions, and the counted
  * requests of each version.
  *
- * It reads the same environment variables as wrangler: CLOUDFLARE_API_TOKEN, CLOUDFLARE_ACCOUNT_ID,
+ * The module reads the same environment variables as wrangler: CLOUDFLARE_API_TOKEN, CLOUDFLARE_ACCOUNT_ID,
  * CLOUDFLARE_API_BASE_URL.
  */
 

@@ -1,7 +1,7 @@
 /**
  * rollback.ts: `npm run rollback` returns all traffic to the previous version, or sends it to another one.
  *
- * It restores code only: stored data, secrets and the settings of the dashboard stay as they are.
+ * The command restores code only: stored data, secrets and the settings in the dashboard are not changed.
  */
 
 import process from "node:process"

@@ -9,7 +9,7 @@ import { cutTextWithNote } from "../../shared/text/cut-text.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import type { AskAnswer } from "../platform/rpc/session-types.ts"
 
-/** Returns the answer to a question; null while its turn is queued or runs. */
+/** Returns the answer to a question; null while the turn for the question is queued or running. */
 export function findAnswer(store: SessionStore, id: string): AskAnswer | null {
   const question = store.findById(id)
   if (question === null) return createFailedAnswer("This session does not have that question.")

@@ -6,8 +6,8 @@ import type { AgentView } from "../settings/agent-config.ts"
 import { readCachedConfig } from "../settings/config-cache.ts"
 
 /**
- * Reads a configuration, which may be up to CONFIG_TRUST_MS old. Returns null if the tenant has no agent with that
- * name.
+ * Reads an agent's configuration, which may be up to CONFIG_TRUST_MS old. Returns null if the tenant has no agent with
+ * that name.
  */
 export async function readAgentView(env: Env, tenant: string, name: string): Promise<AgentView | null> {
   return await readCachedConfig(tenant, `agent ${name}`, () => tenantStub(env, tenant).getAgentView(name))

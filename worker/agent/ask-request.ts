@@ -1,7 +1,7 @@
 /**
  * ask-request.ts: creates the question that a tool call sends to another agent's session, if the limits allow it.
  *
- * Ids are derived, not random: a call that runs again after a restart asks the same question.
+ * Ids are derived, not random, so a call that runs again after a restart creates a question with the same id.
  */
 
 import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"

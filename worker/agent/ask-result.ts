@@ -1,6 +1,4 @@
-/**
- * ask-result.ts: the result of an `agents_message` call, from an answer or a refusal.
- */
+/** ask-result.ts: creates the result of an `agents_message` call from an answer or a refusal. */
 
 import { type TurnFault, turnFaultToText } from "../../shared/fault.ts"
 import { MAX_AGENT_DEPTH } from "../../shared/limits.ts"

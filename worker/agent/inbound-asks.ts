@@ -141,7 +141,7 @@ export class InboundAsks {
       await sessionStub(this.#env, tenant, ask.session).acceptCallback({ tenant, user }, callback)
       store.agentAsks.markAnswerDelivered(ask.id)
     } catch (error) {
-      // The alarm tries again.
+      // The alarm retries.
       this.#session.log("callback_failed", { id: ask.id, error: describeError(error) })
     } finally {
       this.#deliveringIds.delete(ask.id)

@@ -81,8 +81,8 @@ export class OutboundAsks {
   }
 
   /**
-   * Begins the turns for answers that arrived while the version that asked was not active, if that version is active now
-   * (SPEC VE8).
+   * Begins the turns for answers that arrived while the message version that asked was inactive, if that version is
+   * active now (SPEC VE8).
    */
   beginHeldTurns(): void {
     for (const { ask, answer } of this.#rows.listHeldAnswers()) {
@@ -132,7 +132,8 @@ export class OutboundAsks {
   }
 
   /**
-   * Sends the question again after a failure. The question has the same id in each attempt, so it takes effect once.
+   * Sends the question, and retries after a failure. Each attempt sends the same id, so the question takes effect only
+   * once.
    */
   async #askWithRetries(request: AskRequest, signal: AbortSignal): Promise<ToolReturn> {
     for (let retries = 0; ; retries++) {
@@ -158,7 +159,7 @@ export class OutboundAsks {
     return answerToToolReturn(await rejectOnAbort(waitForAnswer(), signal), { agent, session: to })
   }
 
-  /** Tells the other session to stop. The row stays open until that succeeds. Never rejects. */
+  /** Tells the other session to stop. The row remains open until that succeeds. Never rejects. */
   async #cancelAsk({ id, session }: Pick<OutboundAsk, "id" | "session">): Promise<void> {
     const { tenant, user } = this.#session.row
     this.#busyIds.add(id)

@@ -28,7 +28,10 @@ export function findUnclaimedAnswer(store: SessionStore): StoredMessage | null {
   return store.isUnclaimed(pos) ? store.findMessageAt(pos) : null
 }
 
-/** Offers the open question, if there is one, to the programs that wait for it. Repeating the call has no effect. */
+/**
+ * Offers the open question, if there is one, to the programs that are waiting for a question. Repeating the call has no
+ * effect.
+ */
 export async function offerQuestion(env: Env, { row, store, turns, agentName }: AgentSession): Promise<void> {
   const answer = turns.host.currentAgent().isExternal ? findUnclaimedAnswer(store) : null
   if (answer === null) return
@@ -39,7 +42,7 @@ export async function offerQuestion(env: Env, { row, store, turns, agentName }: 
 
 /**
  * Assigns the question to a program, which then has to send its first byte within PRODUCER_SILENCE_MS. Only one program
- * gets it. Errors: `turn_ended` if another program has claimed it or its answer has ended.
+ * gets the question. Errors: `turn_ended` if another program has claimed it or its answer has ended.
  */
 export function claimOpenQuestion({ store, turns }: AgentSession, id: string): Result<ClaimedQuestion> {
   const answer = findUnclaimedAnswer(store)

@@ -24,7 +24,7 @@ export interface AssetRows {
   /** Adds a pending asset. `size` counts against the limits; `now` is in milliseconds since 1970. */
   reserve(id: string, origin: AssetOrigin, now: number, size?: number): void
   /**
-   * Like `reserve`, for an id that may be pending already. Returns false if the existing reservation is being removed.
+   * Like `reserve`, for an id that may already be pending. Returns false if the existing reservation is being removed.
    */
   renewReservation(id: string, origin: AssetOrigin, now: number, size: number): boolean
   /**

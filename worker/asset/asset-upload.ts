@@ -30,15 +30,15 @@ export interface AssetUpload {
   readonly size: number
   /** Must be exactly `size` bytes; any other length fails with `asset_cut_off`. */
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>
-  /** Aborting it ends the upload with `asset_cut_off`. */
+  /** Aborting the signal ends the upload with `asset_cut_off`. */
   readonly signal: AbortSignal
 }
 
 /**
  * Stores the bytes of an upload and commits its asset.
  *
- * Errors: those of `UploadTarget`, `asset_cut_off`, `asset_store_failed`; in that case nothing is left behind. Throws
- * if the session cannot be reached; the session's alarm then cleans up. Cost: memory for a few chunks.
+ * Errors: those of `UploadTarget`, `asset_cut_off`, `asset_store_failed`; after an error, nothing is left behind.
+ * Throws if the session cannot be reached, in which case the session's alarm cleans up. Cost: memory for a few chunks.
  */
 export async function storeAsset(
   bucket: R2Bucket,
@@ -86,7 +86,7 @@ async function discardUpload(
     await deleteAssetBytes(bucket, sessionRef, [id])
     await target.discard(id)
   } catch (error) {
-    // The pending row stays, so the alarm retries.
+    // The pending row remains, so the alarm retries the deletion.
     log("asset_not_discarded", { id, error: describeError(error) })
   }
 }

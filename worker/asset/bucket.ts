@@ -53,7 +53,7 @@ export async function deleteAssetBytes(
   }
 }
 
-/** Deletes all objects of a session. After a failure it can be called again. */
+/** Deletes all objects of a session. Can be repeated after a failure. */
 export async function deleteSessionBytes(bucket: R2Bucket, sessionRef: SessionRef): Promise<void> {
   for (;;) {
     // Always lists the first page, because the objects of the previous page have been deleted.

@@ -2,7 +2,8 @@
  * detect-file-type.ts: detects the type of a file from its first bytes, never from its name. Only the types listed in
  * SPEC AS2 are accepted.
  *
- * All text is text/plain, including HTML and SVG, so that a browser never executes a stored file (SPEC AS14). Pure.
+ * All text gets the type text/plain, including HTML and SVG, so that a browser never executes a stored file (SPEC
+ * AS14). Pure.
  */
 
 import type { Asset } from "../../shared/protocol/event.ts"
@@ -65,8 +66,8 @@ export function detectFileType(head: Uint8Array): FileType | null {
 }
 
 /**
- * Whether a file is MPEG audio without a tag: it begins with a layer III frame with a valid version, bit rate and
- * sample rate.
+ * Whether a file is MPEG audio without a tag, that is, whether it begins with a layer III frame with a valid version,
+ * bit rate and sample rate.
  */
 function isMp3Frame([sync = 0, head = 0, rates = 0]: Uint8Array): boolean {
   const isLayer3 = sync === 0xff && (head & 0xe6) === 0xe2 && (head & 0x18) !== 0x08
@@ -74,7 +75,10 @@ function isMp3Frame([sync = 0, head = 0, rates = 0]: Uint8Array): boolean {
   return isLayer3 && bitRate !== 0 && bitRate !== 15 && (rates & 0x0c) !== 0x0c
 }
 
-/** An MP4 header with a single track, which is audio: its next track number is 2, and its first handler is `soun`. */
+/**
+ * Matches an MP4 header with a single track, which is audio: the next track number is 2, and the first handler is
+ * `soun`.
+ */
 const AUDIO_ONLY_MP4 = /moov.{4}mvhd(?:\0.{95}|\x01.{107})\0\0\0\x02(?:(?!hdlr).)*hdlr.{8}soun/s
 
 /**

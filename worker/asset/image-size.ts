@@ -1,7 +1,8 @@
 /**
  * image-size.ts: reads the size of an image, as displayed, from its first bytes (SPEC AS15).
  *
- * The page uses it to reserve space, so a missing or wrong size does no harm. The Exif orientation is applied. Pure.
+ * The page uses the size only to reserve space, so a missing or wrong size does no harm. The Exif orientation is
+ * applied. Pure.
  */
 
 import { MAX_SIDE } from "../../shared/asset-limits.ts"
@@ -51,7 +52,7 @@ function readWebpSize(view: DataView): ImageSize | null {
   }
 }
 
-/** Returns the size of the largest image in the file. The others are thumbnails and alpha planes. */
+/** Returns the size of the largest image in the file. The other images are thumbnails and alpha planes. */
 function readAvifSize(view: DataView): ImageSize | null {
   let largest: ImageSize | null = null
   for (let at = 4; at + 16 <= view.byteLength; at++) {

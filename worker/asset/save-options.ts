@@ -1,5 +1,6 @@
 /**
- * save-options.ts: the interface through which a tool stores the bytes that it generated. It uses no platform types.
+ * save-options.ts: the interface through which a tool stores the bytes that it generated. The interface uses no
+ * platform types.
  */
 
 import type { Result } from "../../shared/fault.ts"
@@ -16,8 +17,8 @@ export interface SaveOptions {
 }
 
 /**
- * Stores bytes as an asset of the session. A line `MEDIA:/media/<id>` in the trailer shows the asset in the answer.
- * Assets of an interrupted call stay with the session.
+ * Stores bytes as an asset of the session. A line `MEDIA:/media/<id>` in the trailer shows the asset in the answer. The
+ * session keeps the assets of an interrupted call.
  *
  * Errors: `asset_type_refused`, `asset_too_large`, and those of `storeAsset`.
  */

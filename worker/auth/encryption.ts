@@ -13,7 +13,7 @@ async function deriveCipherKey(secret: string, purpose: string): Promise<CryptoK
   return await crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"])
 }
 
-/** Encrypts text for one purpose; it cannot be decrypted for any other. The result is base64url. */
+/** Encrypts text for one purpose. The result, in base64url, cannot be decrypted for any other purpose. */
 export async function encryptText(secret: string, purpose: string, text: string): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
   const key = await deriveCipherKey(secret, purpose)

@@ -21,7 +21,7 @@ export type ShareAudience = "share-media" | "share-canvas"
 
 export interface LinkClaims {
   readonly tenant: string
-  /** The session's public id (platform/session-key.ts). Links of version 0.1.0 name no user. */
+  /** The session's public id (platform/session-key.ts). Links of version 0.1.0 don't name a user. */
   readonly session: string
   readonly user?: string | undefined
   /** The user for whom the link was signed, if it is not the session's owner (`user`). */
@@ -47,8 +47,8 @@ const payloadSchema = v.object({
 })
 
 /**
- * Returns the expiry of a link signed now, in seconds since 1970. It is rounded so that links signed at about the same
- * time are identical and can be cached.
+ * Returns the expiry of a link signed now, in seconds since 1970. The expiry is rounded so that links signed at about
+ * the same time are identical and can be cached.
  */
 export function computeLinkExpiry(nowMs: number): number {
   const step = SIGNED_URL_STEP_SECONDS

@@ -21,7 +21,8 @@ export interface IssuedToken {
  */
 export async function issueNewToken(env: Env, claims: NewToken, seconds: number, asOf: number): Promise<IssuedToken> {
   const { newestTokenKey } = await getTenantAccess(env, claims.tenant)
-  // `iat` keeps its fraction, because a token issued just after a revocation must not look as if it was issued before.
+  // `iat` keeps its fraction, because a token issued just after a revocation must not look as if it was issued before
+  // the revocation.
   const issued = asOf / 1000
   const expires = Math.floor(issued) + seconds
   const issuedClaims = { ...claims, expires, token: nanoid(), issued, generation: newestTokenKey }

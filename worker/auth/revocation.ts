@@ -40,7 +40,7 @@ type TokenFault = { readonly reason: "user_suspended" | "token_revoked" }
 
 /**
  * Whether a token was issued before all tokens of its user were revoked. A token without `iat` counts as issued before
- * that.
+ * the revocation.
  */
 export function isIssuedBeforeCutoff({ issued }: Pick<Claims, "issued">, { upTo }: RevocationState): boolean {
   // Not `issued <= upTo`: a token whose `issued` is NaN is revoked too.

@@ -16,7 +16,10 @@ import { BoundedMap } from "../platform/bounded-map.ts"
 import { type Claims, getScope, ROLES, SCOPES } from "../platform/rpc/claims.ts"
 import { tenantIdSchema } from "../platform/tenant-id.ts"
 
-/** Maximum length of a token id, in characters. The id is stored in a header and in the attachment of each socket. */
+/**
+ * Maximum length of a token id, in characters. The id is passed in a header and stored in the attachment of each
+ * socket.
+ */
 const MAX_TOKEN_ID_CHARS = 256
 
 const tokenIdSchema = v.pipe(v.string(), v.regex(/^[\x20-\x7e]+$/), v.maxLength(MAX_TOKEN_ID_CHARS))
@@ -169,7 +172,7 @@ export async function deriveExportKey(secret: string, tenant: string): Promise<C
 const MAX_CACHED_KEYS = 1_000
 const tokenKeys = new BoundedMap<string, CryptoKey>(MAX_CACHED_KEYS)
 
-/** Returns the key that signs the tokens of one tenant. It verifies no token of another tenant. */
+/** Returns the key that signs the tokens of one tenant. The key cannot verify tokens of another tenant. */
 export async function deriveTokenKey(secret: string, { tenant, generation }: TokenKeyId): Promise<CryptoKey> {
   const key = await readTokenKey(secret, { tenant, generation })
   cacheTokenKey(secret, { tenant, generation }, key)

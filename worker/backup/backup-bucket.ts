@@ -9,7 +9,7 @@
 import { findRegionBucket, type RegionBindings } from "../platform/region-binding.ts"
 import { getRegion, type Region, REGIONS } from "../platform/tenant-id.ts"
 
-/** A backup stays in its tenant's region. If the region has no bucket, its tenants are not backed up. */
+/** A backup is stored in its tenant's region. If the region has no bucket, its tenants are not backed up. */
 export type BackupBuckets = { readonly BACKUP?: R2Bucket } & RegionBindings<"BACKUP">
 
 type BackupEnv = BackupBuckets & { readonly ENVIRONMENT: string }
@@ -35,7 +35,7 @@ function findBucket(env: BackupEnv, region: Region | null): R2Bucket | null {
   return own ?? (env.ENVIRONMENT === "local" ? env.BACKUP : undefined) ?? null
 }
 
-/** Returns the folder of a backup, with a slash at its end. `created`: milliseconds since 1970. */
+/** Returns the folder of a backup, with a trailing slash. `created`: milliseconds since 1970. */
 export function backupFolder(tenant: string, id: string, created: number): string {
   return `${formatDay(created)}/${tenant}/${id}/`
 }

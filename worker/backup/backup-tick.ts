@@ -49,7 +49,7 @@ export interface BackupTickEnv extends BackupBuckets, BackupVars {
   readonly REGISTRY: DurableObjectNamespace<RegistryRpc>
 }
 
-/** The number of tenants for each result of the call, and the number of deleted files. */
+/** The number of tenants for each result of `startBackup`, and the number of deleted files. */
 export type TickReport = Record<BackupStart | "failed" | "deleted", number>
 
 /** The position in the list. `after`: the last tenant that was called; null if the round is over. */

@@ -2,7 +2,7 @@
  * holder-sockets.ts: counts and closes the open sockets of a user in all sessions.
  *
  * A session reports its number of open sockets when it opens one, but not when it closes one, so the sum is an upper
- * bound. Before a socket is refused, the sessions are called for their current numbers.
+ * bound. Before a socket is refused, the sessions are queried for their current numbers.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -29,7 +29,7 @@ const RECOUNT_MS = RATE_PERIOD_SECONDS * 1000
 
 export interface HolderSocketsDeps {
   readonly rows: RevocationRows
-  /** Calls a session for the user's number of open sockets. */
+  /** Queries a session for the number of the user's open sockets. */
   readonly countSockets: (session: string) => Promise<number>
   readonly now: () => number
 }
@@ -60,7 +60,10 @@ export class HolderSockets {
     return isFull() ? fail({ reason: "user_sockets_full", max }) : succeed(null)
   }
 
-  /** Calls the other sessions that reported open sockets. A session that does not respond keeps its number. */
+  /**
+   * Updates the numbers of the other sessions that reported open sockets. If a session does not respond, its number is
+   * not changed.
+   */
   async #recount(session: string): Promise<void> {
     const { rows, countSockets } = this.#deps
     const others = rows.listSocketHolders().filter((other) => other !== session)

@@ -19,7 +19,7 @@ export const LOGIN_TABLE = `
     id TEXT PRIMARY KEY,
     hash TEXT NOT NULL, previous TEXT,   -- SHA-256 of the secrets
     issuer TEXT NOT NULL, generation INTEGER NOT NULL,
-    role TEXT,                           -- by the issuer's claim
+    role TEXT,                           -- from the issuer's role claim
     created INTEGER NOT NULL,            -- times in milliseconds since 1970
     used INTEGER NOT NULL) WITHOUT ROWID`
 
@@ -48,7 +48,7 @@ export class LoginRows {
     return this.#query("SELECT 1 FROM logins WHERE id = ?", id).length > 0
   }
 
-  /** Adds a sign-in. Returns the ids of the sign-ins that end because of it. */
+  /** Adds a sign-in. Returns the ids of the sign-ins that end because the user has too many. */
   add({ id, hash, issuer, generation, role }: NewLogin, now: number): string[] {
     this.#query(
       "INSERT INTO logins (id, hash, issuer, generation, role, created, used) VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -11,7 +11,7 @@ import { CLOCK_TOLERANCE_SECONDS } from "../auth/verify-token.ts"
 
 export const REVOCATION_TABLES = `
   CREATE TABLE revoked (
-    n INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused, since holders refer to it
+    n INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused, because holders refer to it
     token TEXT,                          -- a jti or the id of a sign-in; null: every token issued up to \`issued\`
     issued REAL NOT NULL,
     expires REAL);                       -- null: never
@@ -21,7 +21,7 @@ export const REVOCATION_TABLES = `
     told INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX holder_until ON holder (until)`
 
-/** Adds the number of the user's open sockets that the session last reported. */
+/** Adds the column for the number of the user's open sockets that the session last reported. */
 export const HOLDER_SOCKETS = "ALTER TABLE holder ADD COLUMN sockets INTEGER NOT NULL DEFAULT 0"
 
 /** A session that may hold sockets of the user. */
@@ -33,7 +33,10 @@ export interface SocketHolder {
 
 export class RevocationRows {
   readonly #sql: SqlStorage
-  /** The newest revocation that every holder has been notified of. A new holder has no sockets of older tokens. */
+  /**
+   * The newest revocation that every holder has been notified of. A new holder doesn't lower this number, because it
+   * has no sockets of tokens that were revoked earlier.
+   */
   #allNotifiedUpTo = 0
 
   constructor(sql: SqlStorage) {

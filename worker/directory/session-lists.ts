@@ -46,7 +46,9 @@ const RUNNING_SQL = `SELECT id FROM sessions
  */
 const RUNNING_WINDOW_MS = 24 * 60 * 60_000
 
-/** Finds a session by its public id, which is also its key or the part of its key before the dot (`/` follows `.`). */
+/**
+ * Finds a session by its public id, which is either its key or the part of its key before the dot (`/` follows `.`).
+ */
 const FIND_KEY_SQL = "SELECT id FROM sessions WHERE id = ?1 OR (id > ?1 || '.' AND id < ?1 || '/') LIMIT 1"
 
 type FolderRow = { id: string; name: string; created: number }
@@ -95,7 +97,7 @@ export class SessionLists {
   /**
    * Adds a new session to the list, unless it is already listed. Errors: `sessions_full`, `budget_exhausted`;
    * `session_unknown` if a deleted session has the id and isn't erased yet, because the new session would be erased
-   * with it.
+   * with the deleted one.
    */
   add(entry: DirectoryEntry): Result<null> {
     this.#host.tables.create()
@@ -165,7 +167,7 @@ export class SessionLists {
 
   /**
    * Stores whether a turn is running. `isUnattended`: the session becomes unread if its answer has ended with this
-   * call, even if the call is a repetition.
+   * call, even if the call is repeated.
    */
   setRunning(id: string, running: boolean, report?: UsageReport, isUnattended = false): UsageReceipt {
     if (report !== undefined) this.#budgets.metering.add(report)

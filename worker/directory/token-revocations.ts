@@ -75,7 +75,7 @@ export class TokenRevocations {
     this.#rows.pruneExpired(nowSeconds())
     const admitted = await this.#holderSockets.check(session, sockets)
     if (!admitted.ok) return admitted
-    // If sessions were asked for their number of sockets, the token may have been revoked in the meantime.
+    // While sessions were queried for their number of sockets, the token may have been revoked.
     const newest = this.readState()
     const newFault = findTokenFault(claims, newest)
     if (newFault !== null) return fail(newFault)
@@ -187,7 +187,7 @@ export class TokenRevocations {
   /** Sets the alarm together with the write, so that the sessions are notified even if this process ends now. */
   #write(before: RevocationState, write: () => void): void {
     this.#host.tables.create()
-    // An alarm that is already set stays. Otherwise, repeated revocations would keep postponing it.
+    // An alarm that is already set is kept. Otherwise, repeated revocations would keep postponing it.
     const isAlarmSet = this.#rows.listUnnotifiedHolders(before.n).length > 0
     write()
     if (!isAlarmSet) this.#scheduleAlarm()

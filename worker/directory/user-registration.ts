@@ -2,7 +2,7 @@
  * user-registration.ts: adds the user of a directory to the tenant's list of users on first contact.
  *
  * The tenant's row is written first and the directory's flag afterwards. If the process ends in between, the next
- * process repeats the first step, which then changes nothing.
+ * process repeats the first step, which has no effect if the row exists.
  */
 
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
@@ -26,9 +26,9 @@ export class UserRegistration {
   }
 
   /**
-   * Registers the user, unless this was done before. If the tenant's object cannot be reached, an unused directory
-   * rejects, so that it never stores data of a user whom the tenant does not know. A used directory continues and
-   * retries on the next contact.
+   * Registers the user, unless the user is already registered. If the tenant's object cannot be reached, an unused
+   * directory rejects, so that it never stores data of a user whom the tenant does not know. A used directory continues
+   * and retries on the next contact.
    *
    * Cost: one call to the tenant and one row here, once. After that, nothing.
    */

@@ -22,7 +22,7 @@ export interface ErasureCount {
 /**
  * Erases up to `limit` sessions of a user, with the sessions of the agents that were asked in them. Returns the job's
  * tally and the number of sessions that were listed. Can be repeated, because a session is removed from the list last.
- * The job's progress is stored before each session.
+ * The job's progress is stored before each session is erased.
  */
 export async function eraseSessions(
   { env, rows, now }: LeavingHost,

@@ -26,7 +26,7 @@ export const REQUEST_MS = BODY_MS + 10_000
 interface ErasureProgress extends ErasureCount {
   /** When all tokens were refused, in milliseconds since 1970; absent before that. */
   readonly refusedAt?: number
-  /** The name of the user's usage ledger, once all usage was reported. The directory then forgets it. */
+  /** The name of the user's usage ledger, once all usage was reported. `endErasure` deletes it from the directory. */
   readonly ledger?: string | null
 }
 
@@ -38,8 +38,8 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   const directory = directoryStub(env, owner)
   if (refusedAt === undefined) {
     await directory.beginErasure()
-    // Archives contain the user's conversations and cannot be rewritten. Their rows were deleted when the erasure was
-    // requested.
+    // Archives contain the user's conversations and cannot be rewritten. The archives' rows were deleted when the
+    // erasure was requested.
     await deleteAllTransferFiles(host, tenant)
     return { isDone: false, progress: { refusedAt: now() } satisfies ErasureProgress, tally: job.tally, due: now() }
   }
@@ -51,8 +51,8 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   await eraseShares(env, owner)
   // A slow upload may have stored a file of an import that was cancelled.
   await deleteAllTransferFiles(host, tenant)
-  // The user's spending stays in the tenant's totals, without the name. A retry makes this call again, because usage
-  // may have been reported since.
+  // The user's spending remains in the tenant's totals, without the user's name. A retry makes this call again, because
+  // usage may have been reported since.
   const ledger = (await directory.closeUsage()) ?? knownLedger ?? null
   // Saved before `endErasure` deletes the ledger, because another process could no longer find it.
   rows.saveProgress(job.id, { progress: { refusedAt, ledger }, tally: total, due: now(), updated: now() })

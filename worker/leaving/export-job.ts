@@ -183,8 +183,8 @@ class ExportSlice {
   }
 
   /**
-   * Exports a session, or its remainder, and adds to `known` the agents' sessions that were asked from it. Returns the
-   * position at which the slice ends, or null if the session is complete or erased.
+   * Exports a session, or its remainder, and adds to `known` the agents' sessions to which it sent questions. Returns
+   * the position at which the slice ends, or null if the session is complete or erased.
    */
   async #exportSession(
     owner: SessionOwner,

@@ -212,13 +212,13 @@ export class TenantLeaving {
       content.markErasing(known)
       content.record(actor, "user.erasure_started", user)
       removeTransferRows(this.#host, actor)
-      // A running backup is abandoned, and the next one is made without the user. Complete backups stay until they
+      // A running backup is abandoned, and the next one is made without the user. Complete backups are kept until they
       // expire, which is before the date in the receipt.
       const backup = rows.findRunning(["backup"])
       if (backup !== null) rows.remove(backup.id)
       return this.#addJob("erase_user", { tenant, target: user, due: now() })
     })
-    // The job repeats this call. Making it here lets it take effect before the response.
+    // The job repeats this call. Making the call here too lets it take effect before the response.
     await Promise.resolve(directoryStub(env, { tenant, user }).beginErasure()).catch(() => {})
     return succeed(jobToReceipt(rows.find(id) as Job))
   }

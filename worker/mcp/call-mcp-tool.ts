@@ -70,8 +70,8 @@ async function sendCall(
 }
 
 /**
- * Stores the tool's app. Returns null if the tool has none or the app's document can't be used. The result is then
- * shown as text.
+ * Stores the tool's app. Returns null if the tool has none or the app's document can't be used. If it returns null, the
+ * result is shown as text.
  */
 async function saveApp(
   env: Env,
@@ -83,7 +83,7 @@ async function saveApp(
   if (uri === undefined) return null
   const { readServerResource } = await import("./mcp-client.ts")
   const { encodeApp, readAppResource } = await import("./app-document.ts")
-  // A slow app must not use up the time of a call that has its result.
+  // A slow app must not use up the time of a call that already has its result.
   const timeout = startTimeout(signal, readTimeLimits(env).providerMs)
   const answer = await readServerResource(env, endpoint, uri, timeout.signal).finally(timeout.clear)
   const app = answer.ok ? readAppResource(answer.value, server, uri) : null

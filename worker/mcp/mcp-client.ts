@@ -81,7 +81,8 @@ export async function callServerTool(
 }
 
 /**
- * Calls a tool of a server that may ask the user (protocol version 2026-07-28). `reply`: the answers to its questions.
+ * Calls a tool of a server that may ask the user (protocol version 2026-07-28). `reply`: the answers to the server's
+ * questions.
  */
 export async function callAskingTool(
   env: ProviderEnv,

@@ -73,7 +73,7 @@ function hasExternalReference(value: Json): boolean {
   )
 }
 
-/** Removes characters that a model reads but an administrator can't see. Line breaks stay. */
+/** Removes characters that a model reads but an administrator can't see. Line breaks are kept. */
 function removeHidden(text: string): string {
   return text.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Co}]/gu, (character) => (character === "\n" ? "\n" : ""))
 }
@@ -83,7 +83,7 @@ async function createSlug(server: string, name: string): Promise<string> {
   return slug.length > MAX_TOOL_NAME_CHARS ? await createHashedSlug(server, name) : slug
 }
 
-/** Creates the slug of a tool whose name is too long, or equals another name once special characters are removed. */
+/** Creates the slug of a tool whose name is too long, or equals another name once special characters are replaced. */
 async function createHashedSlug(server: string, name: string): Promise<string> {
   const slug = `${server}_${name.replace(/[^\w-]/g, "_")}`.slice(0, MAX_TOOL_NAME_CHARS - NAME_HASH_CHARS - 1)
   return `${slug}_${(await computeHash(name)).slice(0, NAME_HASH_CHARS)}`

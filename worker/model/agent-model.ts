@@ -55,7 +55,7 @@ export function createAgentModel(
   return { model: succeed(effort === undefined ? withoutEffort(model) : withEffort(model, effort)), context }
 }
 
-/** Ignores a message's effort. Called if the agent's configuration has no effort (SPEC TM9). */
+/** Returns a model that ignores the effort of messages. Used if the agent's configuration has no effort (SPEC TM9). */
 function withoutEffort(model: Model): Model {
   return { ...model, stream: ({ effort: _, ...request }) => model.stream(request) }
 }
@@ -100,7 +100,7 @@ export function createGatewayHeaders(baseUrl: string, { tenant, agent }: Caller)
   return isGateway ? { "cf-aig-metadata": JSON.stringify({ tenant, agent }) } : {}
 }
 
-/** Reports a call whose key the provider refused. */
+/** Returns a model that reports each call whose key the provider refused. */
 function watchKey(model: Model, report: (status: number) => void): Model {
   return {
     ...model,

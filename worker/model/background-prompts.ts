@@ -1,9 +1,9 @@
 /**
- * background-prompts.ts: the system prompts of model calls that answer no message. Only code that is loaded on demand
- * uses them.
+ * background-prompts.ts: the system prompts of model calls that don't answer a message. Only code that is loaded on
+ * demand uses them.
  */
 
-/** For a summary of earlier turns. */
+/** Creates the system prompt for a summary of earlier turns. */
 export function createSummaryPrompt(): string {
   return [
     "You write a summary of the older part of a conversation, so that the assistant can continue it.",
@@ -13,7 +13,7 @@ export function createSummaryPrompt(): string {
   ].join("\n")
 }
 
-/** For suggested questions. */
+/** Creates the system prompt for suggested questions. */
 export function createFollowUpPrompt(): string {
   return [
     "You suggest what the user could ask next. Write up to three short questions or requests, as the user would write them.",
@@ -23,7 +23,7 @@ export function createFollowUpPrompt(): string {
   ].join("\n")
 }
 
-/** For the title of a conversation. */
+/** Creates the system prompt for the title of a conversation. */
 export function createTitlePrompt(): string {
   return [
     "You write the title of a conversation, for a list of conversations.",

@@ -78,13 +78,16 @@ export interface ModelRequest {
   /** Oldest first. */
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly ToolSpec[]
-  /** The response should be JSON that matches this schema. A model that ignores it writes plain text. */
+  /** The response should be JSON that matches this schema. A model that ignores the schema writes plain text. */
   readonly schema?: { readonly [keyword: string]: Json }
   /** How much the model thinks. Absent: the provider's default. */
   readonly effort?: Effort
   /** Loads at most `bytes` bytes of a file that is included whole; null if it can't be read. */
   readonly load?: (id: string, bytes: number) => Promise<Uint8Array | null>
-  /** Aborted on cancel and at the end of the turn. The adapter then closes its upstream connection. */
+  /**
+   * Aborted on cancel and at the end of the turn. When the signal is aborted, the adapter closes its upstream
+   * connection.
+   */
   readonly signal: AbortSignal
 }
 
@@ -120,9 +123,9 @@ export interface Model {
   readonly provider: string
   /** Kinds of files that the model accepts whole. */
   readonly fileKinds: FileKinds
-  /** Whether the model may need a state back with the next step. Absent: no. */
+  /** Whether the model may need to receive a state again with the next step. Absent: no. */
   readonly keepsState?: boolean
-  /** Returns the built-in prices. Empty until the model's code is loaded, with its first call. */
+  /** Returns the built-in prices. Empty until the model's code is loaded, which happens on its first call. */
   readonly listBuiltInPrices?: () => readonly PriceEntry[]
   /** Errors are `fault` events. The iterator throws only if the signal was aborted. */
   stream(request: ModelRequest): AsyncIterable<ModelEvent>

@@ -1,4 +1,4 @@
-/** silence-watch.ts: aborts a model call that sends nothing for too long. Source: SPEC MO8. */
+/** silence-watch.ts: aborts a model call that receives nothing for too long. Source: SPEC MO8. */
 
 export interface SilenceLimits {
   readonly firstByteMs: number
@@ -16,7 +16,7 @@ export interface SilenceWatch {
   end(): void
 }
 
-/** Aborts a call that sends nothing for too long: before the first part, and between two parts. */
+/** Aborts a call that receives nothing for too long: before the first part, and between two parts. */
 export function watchSilence(signal: AbortSignal, { firstByteMs, idleMs }: SilenceLimits): SilenceWatch {
   const abort = new AbortController()
   const abortCall = (): void => abort.abort()

@@ -42,7 +42,10 @@ export function formatAgentAnswerHeader(name: string): string {
   return `[The agent "${name}" has answered your question. Tell the user what follows from it.]`
 }
 
-/** Whether text starts like another agent's header. If a user's text does, it gets `formatUserHeader`. */
+/**
+ * Whether text starts like another agent's header. If a user's text does, `formatUserHeader` adds a header that names
+ * the user as its author.
+ */
 export function hasAgentHeader(text: string): boolean {
   return text.trimStart().startsWith("[The agent ")
 }
@@ -51,7 +54,7 @@ export function formatUserHeader(): string {
   return "[The user writes:]"
 }
 
-/** Formats a user's message as one text: the quote that it replies to, its own text, then a line per file. */
+/** Formats a user's message as one string: the quote that it replies to, its own text, then a line per file. */
 export function formatUserMessage({ quote, content, files = [] }: Extract<ModelMessage, { role: "user" }>): string {
   const sections = [quote === undefined ? "" : formatQuote(quote), content, files.map(formatFileLine).join("\n")]
   return sections.filter((text) => text !== "").join("\n\n")

@@ -42,7 +42,7 @@ export class FolderRows {
     return renamed === null ? fail({ reason: "folder_unknown" }) : succeed(renamed)
   }
 
-  /** Removes a folder. Its sessions stay, without a folder. Errors: `folder_unknown`. */
+  /** Removes a folder. Its sessions are kept, without a folder. Errors: `folder_unknown`. */
   remove(id: string): Result<null> {
     if (!this.has(id)) return fail({ reason: "folder_unknown" })
     this.#sql.exec("UPDATE sessions SET folder = NULL WHERE folder = ?", id)

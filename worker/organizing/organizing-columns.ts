@@ -4,8 +4,8 @@
 
 /**
  * `shelf` says which list contains a session. With the indexes, a page of any list reads only the rows that it returns,
- * and a turn changes one index row, or two in a folder. Changing to 2 or 3 and back preserves whether the session was
- * archived. `erasing`: the erasure of a hidden session has begun, so it can't be restored.
+ * and a turn changes one index row, or two in a folder. Hiding a session (2 or 3) and restoring it preserves whether
+ * the session was archived. `erasing`: the erasure of a hidden session has begun, so it can't be restored.
  */
 export const SHELVES = { main: 0, archive: 1, hiddenMain: 2, hiddenArchive: 3, temporary: 4, erasing: 5 } as const
 

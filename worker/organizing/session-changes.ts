@@ -8,7 +8,7 @@ import type { FolderRows } from "./folder-rows.ts"
 import { SHELVES } from "./organizing-columns.ts"
 
 /**
- * Finds a listed session by its public id, which is also its key or the part of its key before the dot (`/` follows
+ * Finds a listed session by its public id, which is either its key or the part of its key before the dot (`/` follows
  * `.`).
  */
 const FIND_SQL = "SELECT id, shelf FROM sessions WHERE id = ?1 OR (id > ?1 || '.' AND id < ?1 || '/') LIMIT 1"
@@ -51,8 +51,8 @@ export class SessionChanges {
   }
 
   /**
-   * Hides a session, which is erased at the given time. If it is already hidden, the time of its erasure stays the
-   * same. Errors: `session_unknown`.
+   * Hides a session, which is erased at the given time. If it is already hidden, the time of its erasure does not
+   * change. Errors: `session_unknown`.
    */
   hide(publicId: string, erasesAt: number): Result<HiddenSession> {
     const found = this.#find(publicId, SHELVES.hiddenArchive)

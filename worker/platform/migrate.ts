@@ -45,7 +45,7 @@ export class ObjectTables {
 }
 
 /**
- * Deletes the rows of all tables. The tables themselves and the schema version stay. Full-text indexes are dropped,
+ * Deletes the rows of all tables. The tables themselves and the schema version are kept. Full-text indexes are dropped,
  * because they would keep the words of deleted rows.
  */
 export function deleteAllRows(sql: SqlStorage): void {

@@ -60,7 +60,10 @@ agentRoutes.delete("/:name", async (context) => {
   return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
 })
 
-/** Checks the URL of the service that writes an agent's answers. Only agents answered by a webhook have one. */
+/**
+ * Checks the URL of the service that writes an agent's answers. Only agents whose questions a webhook answers have a
+ * URL.
+ */
 function checkAgentUrl({ answered_by, url }: AgentInput, env: Env): Result<{ readonly url?: string }> {
   const isWebhook = answered_by === "webhook"
   if (!isWebhook && url === undefined) return succeed({})

@@ -71,7 +71,7 @@ export async function readKeptFile(
     return null
   }
   missingFiles.set(name, true, now)
-  // No user's key contains a space, so this key is nobody else's.
+  // No user's key contains a space, so no user has this key.
   const isAdmitted = address === null || (await countUp(RATE_READ, `page file ${address}`))
   if (!isAdmitted) refusedAddresses.set(address, true, now)
   return null

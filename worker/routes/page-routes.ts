@@ -50,7 +50,10 @@ export const pageRoutes = createHono<AppEnv>()
   })
 pageRoutes.onError(errorToResponse)
 
-/** While two versions are serving, a page of one version can request its files from the other. SPEC DP10. */
+/**
+ * Returns a file of another version of the page; null if there is none. While two versions are deployed, a page of one
+ * version can request its files from the other. SPEC DP10.
+ */
 async function findKeptFile(context: Context<AppEnv>): Promise<Response | null> {
   const { env, req } = context
   if (!req.path.startsWith("/assets/")) return null

@@ -36,8 +36,8 @@ export async function serveServiceWorker({ env, req }: Context<AppEnv>): Promise
 }
 
 /**
- * Whether the page registers the service worker: by default, only in production, because a worker stays registered for
- * the origin of a local server, which may serve another project next.
+ * Whether the page registers the service worker: by default, only in production, because a worker remains registered
+ * for the origin of a local server, on which another project may be served next.
  */
 export function usesServiceWorker({
   ENVIRONMENT,

@@ -38,8 +38,8 @@ const createSchema = v.object({
   /** Name of the agent that answers in the session. */
   agent: v.optional(agentNameSchema),
   /**
-   * Whether the session is temporary: it appears in no list and no search, and is erased TEMPORARY_MS after its last
-   * socket has closed.
+   * Whether the session is temporary: it does not appear in any list or search, and is erased TEMPORARY_MS after its
+   * last socket has closed.
    */
   temporary: v.optional(v.boolean(), false),
 })

@@ -1,9 +1,9 @@
 /**
- * sign-in-routes.ts: the page's sign-in (`/auth`). These routes use a cookie instead of a token, and only the page may
- * call them.
+ * sign-in-routes.ts: the page's sign-in (`/auth`). These routes use a cookie instead of a token, and are meant only for
+ * the page.
  *
- * Two of them are navigations; the others need the page's own origin and a JSON body, which no other site can send
- * without a preflight request. Their implementation is loaded on demand.
+ * `/providers` is public, and the other GET routes are navigations. The POST routes need the page's own origin and a
+ * JSON body, which no other site can send without a preflight request. The routes' implementation is loaded on demand.
  */
 
 import type { Context, MiddlewareHandler } from "hono"
@@ -192,7 +192,7 @@ signInRoutes.post("/logout", requireOwnPage, async (context) => {
   return response
 })
 
-/** `location`: the URL for signing out at the provider too. */
+/** `location`: the URL at which the user also signs out at the provider; null if there is none. */
 function createSignedOut(location: string | null): Response {
   return location === null ? new Response(null, { status: 204 }) : Response.json({ location } satisfies SignedOut)
 }

@@ -46,8 +46,8 @@ export function searchMessages(
 }
 
 /**
- * Returns the position at which the search begins. Null if nothing precedes `before`, or if it is no longer on the
- * active path.
+ * Returns the position at which the search begins. Null if nothing precedes `before`, or if `before` is no longer on
+ * the active path.
  */
 function findStart(
   store: Pick<PathReader, "readTip" | "isOnPath" | "findMessageAt">,

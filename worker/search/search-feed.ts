@@ -67,7 +67,8 @@ export class SearchFeed {
   }
 
   /**
-   * Whether the session is indexed. Agents' sessions and temporary sessions are in no list, so they are not searched.
+   * Whether the session is indexed. Agents' sessions and temporary sessions are not in any list, so they are not
+   * searched.
    */
   #isSearchable(): boolean {
     const { id, family, erasesAt } = this.#session.row

@@ -31,14 +31,14 @@ const ENTRIES_PER_MS = 1_000
 const MAX_TITLE_HITS = 5
 
 /**
- * Size of the directory, in bytes, from which on each new entry removes the text of the two oldest entries. It is well
- * below the platform's 10 GB, so that the index never prevents other writes.
+ * Size of the directory, in bytes. At or above this size, each new entry removes the text of the two oldest entries.
+ * The size is well below the platform's 10 GB, so that the index never prevents other writes.
  */
 const MAX_DIRECTORY_BYTES = 4 * 1024 * 1024 * 1024
 
 /**
  * Subtracted from the number of an entry whose text is removed, so that such entries follow all others and keep their
- * order. It is greater than any entry number.
+ * order. The offset is greater than any entry number.
  */
 const EMPTIED_OFFSET = 4_000_000_000_000_000
 
@@ -100,8 +100,8 @@ export class SearchIndex {
    * Applies what a session sends: removes the entries that are no longer on the active path, and adds `turns` if no
    * entry is missing before them. Ignores temporary sessions and sessions that are not listed.
    *
-   * Returns whether entries are still missing, which must then be fetched from the session. Cost: three rows written
-   * per turn.
+   * Returns whether entries are still missing; these must be fetched from the session. Cost: three rows written per
+   * turn.
    */
   apply(session: string, { tip, after, turns }: SearchUpdate): boolean {
     if (this.#fetching?.session === session) this.#fetching.isOvertaken = true

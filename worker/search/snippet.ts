@@ -27,7 +27,7 @@ export interface Snippet {
   readonly found: number
 }
 
-/** Creates the snippet. Cost: linear in the text, for each phrase. */
+/** Creates the snippet. Cost: linear in the length of the text, for each phrase. */
 export function createSnippet(text: string, phrases: readonly Phrase[]): Snippet {
   const words = listWords(text)
   const matches = findMatches(words, phrases)

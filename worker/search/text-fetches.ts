@@ -1,5 +1,6 @@
 /**
- * text-fetches.ts: the sessions whose text the user's directory must still fetch, and when it repeats a failed attempt.
+ * text-fetches.ts: the sessions whose text the user's directory must still fetch, and the times at which failed
+ * attempts are retried.
  */
 
 /** `at`: the time of the next attempt, in milliseconds since 1970. */

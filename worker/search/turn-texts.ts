@@ -11,7 +11,7 @@ import { cutText } from "../../shared/text/cut-text.ts"
 import type { MessageText, SearchUpdate, TurnText } from "../platform/rpc/search-types.ts"
 import { type PathMessage, type PathReader, readFinishedTip } from "./finished-tip.ts"
 
-/** Maximum length of a message's searchable text, in UTF-16 code units. Searches don't find anything after that. */
+/** Maximum length of a message's searchable text, in UTF-16 code units. Searches don't find anything beyond that. */
 export const MAX_MESSAGE_TEXT_CHARS = 32 * 1024
 
 /**

@@ -27,8 +27,8 @@ export interface DirectorySync {
   /** Sends the running state and the usage report, unless the directory already has them. Never rejects. */
   syncRunningState(): Promise<void>
   /**
-   * Reports that the active path has changed below a position. Searches then no longer find the old messages below that
-   * position.
+   * Reports that the active path has changed below a position. After that, searches no longer find the old messages
+   * below that position.
    */
   notePathChange(fork: number): void
   /** Whether the directory may be missing the running state, a usage report or a change of the path. */

@@ -1,7 +1,8 @@
 /**
  * live-session.ts: a session in memory: its stores, its turns, and the only code that assigns its seqs.
  *
- * The object opens it from storage when it wakes up, and passes every client message to it.
+ * The object opens the live session from storage when the object wakes up, and passes every client message to the
+ * session.
  */
 
 import { nanoid } from "nanoid"
@@ -155,7 +156,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     return this.#seq
   }
 
-  /** Continues from the stored seq. Called after a failed write whose seq was already assigned. */
+  /** Resets the seq counter to the stored seq. Called after a failed write whose seq was already assigned. */
   readonly resetSeq = (): void => {
     this.#seq = this.store.readLastSeq()
   }
@@ -382,7 +383,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     return await deriveExportKey(this.#env.JWT_SECRET ?? "", tenant)
   }
 
-  /** Makes the imported transcript the active one, which every client then reads. */
+  /** Makes the imported transcript active, and makes every client read it. */
   async #showImport({ tip, title }: Pick<StagedFile, "tip" | "title">): Promise<void> {
     const epoch = nanoid()
     // An imported file can name any tip, so its tip is used only if there is a message at that position.

@@ -1,8 +1,8 @@
 /**
  * session-object.ts: the Durable Object of one session, named `tenant:session`.
  *
- * It only routes: each method finds the live session of the caller and passes the call on. `SessionRpc` describes the
- * methods.
+ * The class only routes: each method finds the live session of the caller and passes the call on. `SessionRpc`
+ * describes the methods.
  */
 
 import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"

@@ -37,7 +37,7 @@ export const agentSchema = v.object({
   tools: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(64))), v.maxLength(MAX_AGENT_TOOLS)), []),
   /** The tenant's MCP servers whose allowed tools the agent can use. Absent: none. */
   mcp_servers: v.optional(v.pipe(v.array(mcpNameSchema), v.maxLength(MAX_AGENT_SERVERS))),
-  /** Models that are called, in this order, if a call of `model` fails before its first output (SPEC TM6). */
+  /** Models that are called, in this order, if a call to `model` fails before it has produced any output (SPEC TM6). */
   fallbacks: v.optional(v.pipe(v.array(v.pipe(lineSchema, v.minLength(1))), v.maxLength(3))),
   effort: v.optional(v.picklist(EFFORTS)),
   /**
@@ -58,7 +58,10 @@ export interface Agent extends AgentInput {
 /** The fields of an agent that other agents see. */
 export type PeerAgent = Pick<Agent, "name" | "description">
 
-/** What a tenant allows in its transcripts, and whether its sessions get titles from the model. */
+/**
+ * A tenant's settings: what its transcripts may load, which sites may show its widget, and which optional features are
+ * enabled.
+ */
 export interface TenantSettings {
   /** Origins whose documents `[embed]` can frame, as `https://host`. */
   readonly embed_origins: readonly string[]
@@ -82,7 +85,7 @@ export interface AgentView {
   readonly peers: readonly PeerAgent[]
   readonly settings?: TenantSettings
   /**
-   * Present if the tenant has set any budget. The session then checks with the directory before its turns (SPEC BU7).
+   * Present if the tenant has set any budget. If so, the session checks with the directory before its turns (SPEC BU7).
    */
   readonly hasBudgets?: true
   /** The tools of the agent's MCP servers. Absent: none. */

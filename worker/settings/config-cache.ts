@@ -44,7 +44,7 @@ export async function readCachedConfig<T>(
   cachedTenants.set(tenant, values)
   const fetchedAtMs = Date.now()
   const value = await fetchValue()
-  // A change to the configuration in the meantime has replaced the map, and then this value may be stale.
+  // If the configuration was changed in the meantime, the map was replaced, and this value may be stale.
   if (isUsable(value) && cachedTenants.get(tenant) === values) values.set(key, value, fetchedAtMs)
   return value
 }

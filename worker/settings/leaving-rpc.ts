@@ -15,8 +15,9 @@ export interface ArchiveFile {
 }
 
 /**
- * Whether a backup was started. `recent`: the last backup is not old enough. `busy`: a job is running that excludes a
- * backup. `none`: there is nothing to back up, or there is no bucket.
+ * Whether a backup was started. `recent`: the last backup is not old enough. `busy`: a job that excludes a backup is
+ * running. `none`: there is nothing to back up, or there is no bucket. `too_large`: the tenant stores more than fits in
+ * an archive.
  */
 export type BackupStart = "started" | "recent" | "busy" | "none" | "too_large"
 

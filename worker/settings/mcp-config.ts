@@ -45,7 +45,7 @@ const authSchema = v.variant("type", [
   v.strictObject({
     type: v.literal("header"),
     name: v.optional(headerName, "authorization"),
-    /** Absent: keeps the stored value if the server's origin stays the same. */
+    /** Absent: keeps the stored value if the server's origin doesn't change. */
     value: v.optional(printable(MAX_HEADER_CHARS)),
   }),
   v.strictObject({
@@ -53,7 +53,7 @@ const authSchema = v.variant("type", [
     /** The authorization server. No other server ever receives the secret. */
     issuer: printable(MAX_URL_CHARS),
     client_id: printable(256),
-    /** Absent: keeps the stored secret if the issuer stays the same. */
+    /** Absent: keeps the stored secret if the issuer doesn't change. */
     client_secret: v.optional(printable(MAX_HEADER_CHARS)),
     scope: v.optional(printable(512)),
     /** `user`: each user gives access to their own account. Default: the client's own credentials, for all users. */
@@ -69,7 +69,7 @@ export const mcpServerSchema = v.strictObject({
   tools: v.optional(toolNames, []),
   /** Those of the allowed tools that change nothing. The server's own hints are not trusted. */
   reads: v.optional(toolNames, []),
-  /** The origins from which this server's apps may load something, if they declare the origin. SPEC MA4. */
+  /** The origins that this server's apps may use, if the server also declares them for the app. SPEC MA4. */
   app_hosts: v.optional(v.pipe(v.array(printable(256)), v.maxLength(MAX_APP_HOSTS)), []),
   /** When a user must allow a call: always, unless the tool only reads, or never. */
   approval: v.optional(v.picklist(["always", "write", "never"]), "always"),

@@ -37,7 +37,7 @@ export const modelSchema = v.strictObject({
   provider: v.picklist(MODEL_PROVIDERS),
   /** The provider's name for the model. */
   model: lineSchema,
-  /** Absent: the stored key stays if the URL does not change. Null: there is none. */
+  /** Absent: the stored key is kept if the URL does not change. Null: there is none. */
   key: v.optional(v.nullable(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,8192}$/)))),
   /** The URL up to the path of the API. Required with `openai-compatible`. */
   base_url: v.optional(v.pipe(v.string(), v.maxLength(MAX_URL_CHARS))),
@@ -46,7 +46,7 @@ export const modelSchema = v.strictObject({
   /** Maximum number of input tokens per call. Absent: the deployment's limit. */
   context: v.optional(v.pipe(v.number(), v.integer(), v.minValue(2_000), v.maxValue(10_000_000))),
   effort: v.optional(v.picklist(EFFORTS)),
-  /** Its prices from today on, in USD per million tokens. Absent: the prices stay (`PUT /v1/prices`). */
+  /** Its prices from today on, in USD per million tokens. Absent: the prices are kept (`PUT /v1/prices`). */
   price: v.optional(modelPriceSchema),
 })
 

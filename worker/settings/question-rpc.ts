@@ -1,6 +1,6 @@
 /** question-rpc.ts: the tenant object's calls that pass questions to external agents on to programs. Pure. */
 
-/** A question that waits for a program. Its text stays in the session. */
+/** A question that waits for a program. The text of the question is stored only in the session. */
 export interface OpenQuestion {
   /** The id of the empty answer, which is the `responseId` of the program's records. */
   readonly id: string
@@ -17,6 +17,6 @@ export interface QuestionRpc {
    * Passes a question to a waiting program, or holds it until a program requests one. Repeating the call has no effect.
    */
   offerQuestion(question: OpenQuestion): void
-  /** Returns an agent's oldest open question. If there is none, waits up to `waitMs` for one, and then returns null. */
+  /** Returns an agent's oldest open question. If there is none, waits up to `waitMs` for one; null if none arrives. */
   takeQuestion(agent: string, waitMs: number): Promise<OpenQuestion | null>
 }

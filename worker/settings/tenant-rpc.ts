@@ -147,8 +147,8 @@ export interface TenantRpc
   /** Returns the token keys that are accepted, newest first. */
   listTokenKeys(): TokenKeyInfo[]
   /**
-   * Adds a token key, which signs from now on. The others remain accepted for `retireMs`. Errors: `token_keys_full`,
-   * `tenant_erased`.
+   * Adds a token key, which signs new tokens from now on. The others remain accepted for `retireMs`. Errors:
+   * `token_keys_full`, `tenant_erased`.
    */
   rotateTokenKeys(actor: Actor, retireMs: number): Promise<Result<TokenKeyInfo[]>>
   /** Returns the user with this id; null if there is none. */
@@ -179,7 +179,7 @@ export interface TenantRpc
   recordFailure(actor: Actor, event: AuditEvent): void
   /** Returns a page of the audit log, the newest entries first. */
   listAudit(filter: AuditFilter, limit: number): AuditPage
-  /** Records that the log is exported, and returns the first line of the file. */
+  /** Records that the log is being exported, and returns the first line of the file. */
   beginAuditExport(actor: Actor): AuditFileHeader
   /** Returns the entries after a position, oldest first. */
   listAuditAfter(seq: number, limit: number): AuditEntry[]
@@ -189,8 +189,8 @@ export interface TenantRpc
   listIssuers(): Promise<IssuerView[]>
   /**
    * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`, `tenant_erased`;
-   * `field_invalid` if it differs from another registration of the issuer; `scope_denied` if the manager is not an
-   * owner, unless the issuer is new and does not give the role `owner`.
+   * `field_invalid` if the configuration differs from another registration of the issuer; `scope_denied` if the manager
+   * is not an owner, unless the issuer is new and does not give the role `owner`.
    */
   putIssuer(manager: Administrator, name: string, issuer: IssuerInput): Promise<Result<IssuerView>>
   /**
@@ -211,7 +211,7 @@ export interface TenantRpc
    */
   getSignInClient(name: string): Promise<SignInClient | "secret_unreadable" | null>
   /**
-   * Adds a user at the first sign-in. Returns the user with the current role; null if the issuer was removed or
+   * Adds a user on the first sign-in. Returns the user with the current role; null if the issuer was removed or
    * replaced. A tenant that is leaving adds nobody, and returns a new user as suspended.
    */
   admitSignIn(user: SignInUser): Promise<TenantUser | null>

@@ -71,7 +71,10 @@ export function findAllowListFaults({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSe
   ]
 }
 
-/** Returns the union of two sets of settings. If both specify whether sessions get titles, the first set applies. */
+/**
+ * Merges two sets of settings: unites the lists of origins and media hosts, and enables what either set enables. If
+ * both sets specify `titles` or `embed_hosts`, the first one takes precedence.
+ */
 export function mergeSettings(one: TenantSettings, other: TenantSettings): TenantSettings {
   const titles = one.titles ?? other.titles
   const embed_hosts = one.embed_hosts ?? other.embed_hosts

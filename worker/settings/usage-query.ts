@@ -6,12 +6,12 @@ import { daySchema } from "../../shared/usage/price-change.ts"
 import { USAGE_GROUPS } from "../../shared/usage/usage-page.ts"
 
 /**
- * Maximum length of a range, in days: a leap year. It is limited because each day can have a row per model, agent and
- * user.
+ * Maximum length of a range, in days: a leap year. The range is limited because each day can have a row per model,
+ * agent and user.
  */
 export const MAX_USAGE_DAYS = 366
 
-/** Maximum length of a cursor, in characters. It contains the names of a provider and a model as JSON. */
+/** Maximum length of a cursor, in characters. A cursor contains the names of a provider and a model as JSON. */
 const MAX_CURSOR_CHARS = 4 * MAX_MODEL_NAME_CHARS
 
 const MS_PER_DAY = 86_400_000

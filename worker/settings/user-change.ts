@@ -38,7 +38,7 @@ export const userListSchema = v.object({
   prefix: v.optional(idPartSchema, ""),
 })
 
-/** Maximum length of a search's `next`, in characters. It encodes a key and an id. */
+/** Maximum length of a search's `next`, in characters. The cursor encodes a key and an id. */
 const MAX_CURSOR_CHARS = 512
 
 /** The query of `GET /v1/users` with `q`. */

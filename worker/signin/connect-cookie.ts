@@ -13,8 +13,8 @@ import { decryptCookie, formatCookie, listCookies, MAX_COOKIE_CHARS } from "./se
 const CONNECT_COOKIE = "__Host-cuecard-connect"
 
 /**
- * Number of characters of `state` in a cookie's name. They distinguish connections that are in progress at the same
- * time.
+ * Number of characters of `state` in a cookie's name. These characters distinguish connections that are in progress at
+ * the same time.
  */
 const STATE_NAME_CHARS = 12
 
@@ -52,7 +52,10 @@ export async function formatConnectCookies(
   return [...old.map((name) => formatCookie(name, "", 0)), formatCookie(nameCookie(started.state), sealed, SIGN_IN_MS)]
 }
 
-/** Returns the connection with this `state`. Null if this browser has started none, or if it has expired. */
+/**
+ * Returns the connection with this `state`. Null if this browser has started no such connection, or if the connection
+ * has expired.
+ */
 export async function readConnectCookie(
   secret: string,
   header: string | null,

@@ -72,7 +72,8 @@ async function findAdmission(
 ): Promise<Admission | null> {
   if (admission === undefined || admission.version !== version) return null
   if (admission.at > now || now - admission.at >= ADMISSION_MS) return null
-  // An isolate learns of a removed provider within TOKEN_TRUST_MS in this way, although it caches providers for longer.
+  // An isolate learns of a removed provider within TOKEN_TRUST_MS in this way, even though it caches providers for
+  // longer.
   const { issuersChanged = 0 } = await getTenantAccess(env, tenant)
   if (admission.at < issuersChanged) return null
   const client = await findClient(env, tenant, issuer)
@@ -103,9 +104,9 @@ async function recordCopy(env: Env, { tenant, user }: LoginCookie, actor: Actor)
 }
 
 /**
- * Ends a sign-in, or all sign-ins of the user. Returns the URL for signing out at the provider too, if there is one.
- * Repeating the call has no effect. Errors, only with `everywhere`: `sign_in_required` if this sign-in has ended or the
- * cookie is an old copy.
+ * Ends a sign-in, or all sign-ins of the user. Returns the URL at which the user also signs out at the provider, if
+ * there is one. Repeating the call has no effect. Errors, only with `everywhere`: `sign_in_required` if this sign-in
+ * has ended or the cookie is an old copy.
  */
 export async function signOut(
   env: Env,

@@ -28,7 +28,7 @@ export async function findKeys(env: Env, tenant: string, name: string, kid: stri
 }
 
 /**
- * Creates the URL for signing out at the provider too, from which the provider redirects to `returnTo`. Null
+ * Creates the URL at which the user also signs out at the provider, which redirects to `returnTo`. Null
  * if the registration doesn't ask for this, or the provider has no such endpoint.
  */
 export function createLogoutUrl({ config, metadata }: SignInClient, returnTo: string): string | null {

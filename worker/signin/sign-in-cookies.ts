@@ -88,7 +88,7 @@ export async function formatTransactionCookies(
   ]
 }
 
-/** Removes the cookie of a transaction that has ended. The cookies of other tabs stay. */
+/** Removes the cookie of a transaction that has ended. The cookies of other tabs are kept. */
 export function removeTransactionCookie({ state }: Pick<SignInTransaction, "state">): string {
   return formatCookie(nameTransaction(state), "", 0)
 }
@@ -105,7 +105,10 @@ export async function readLoginCookie(secret: string, header: string | null): Pr
   return parsed.success ? parsed.output : null
 }
 
-/** Returns the transaction with this `state`. Null if this browser has none, or if it has expired. */
+/**
+ * Returns the transaction with this `state`. Null if this browser has no such transaction, or if the transaction has
+ * expired.
+ */
 export async function readTransactionCookie(
   secret: string,
   header: string | null,

@@ -28,8 +28,8 @@ function failStep(error: SignInError): { readonly ok: false; readonly error: Sig
 }
 
 /**
- * Returns the URL to which a provider redirects the browser. It must be registered with the provider. Each provider has
- * its own URL, so that one provider's response is never mistaken for another's (RFC 9700, 4.4).
+ * Returns the URL to which a provider redirects the browser. The URL must be registered with the provider. Each
+ * provider has its own URL, so that one provider's response is never mistaken for another's (RFC 9700, 4.4).
  */
 function getRedirectUri(origin: string, provider: string): string {
   return `${origin}/auth/callback/${provider}`

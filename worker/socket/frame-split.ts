@@ -19,7 +19,7 @@ const FRAGMENT_CHARS = 32 * 1024
 /**
  * Splits a frame's JSON into frames. Returns the frame itself if it has at most `maxBytes`.
  *
- * Cost: linear in the frame.
+ * Cost: linear in the size of the frame.
  */
 export function splitFrame(text: string, maxBytes: number): readonly string[] {
   if (countUtf8Bytes(text) <= maxBytes) return [text]

@@ -2,7 +2,8 @@
  * socket-registration.ts: registers sockets with their user's directory, which then reports revocations to the session.
  *
  * Like a plain request, a socket is accepted based on what the Worker's isolate knows about its token. It is registered
- * right afterwards (SPEC AU18, AU19). A failed registration is retried for a short time; then the socket is closed.
+ * right afterwards (SPEC AU18, AU19). A failed registration is retried for a short time; if it still fails, the socket
+ * is closed.
  */
 
 import type { Fault, Result } from "../../shared/fault.ts"

@@ -122,7 +122,7 @@ export class Sockets {
     this.#broadcast(opsToFrame(seq, ops, stored), () => messageToFrame(stored))
   }
 
-  /** Sends what the client missed. From then on it receives new frames. */
+  /** Sends what the client missed. After that, the client receives new frames. */
   resumeSocket(socket: WebSocket, { epoch, seq, after, live, agent, changesSince }: ResumeRequest): void {
     const from = after ?? seq
     const buffered = live ? this.#replayBuffer.framesAfter(from, seq) : null
@@ -141,7 +141,10 @@ export class Sockets {
     setAttachment(socket, { ...attachment, unseen: before.unseen })
   }
 
-  /** Sends a new epoch to every client. A client then receives no numbered frames until it has sent another `hello`. */
+  /**
+   * Sends a new epoch to every client. After that, a client receives no numbered frames until it has sent another
+   * `hello`.
+   */
   announceEpoch(epoch: string, seq: number): void {
     this.#replayBuffer.clear()
     for (const socket of this.#ctx.getWebSockets()) {

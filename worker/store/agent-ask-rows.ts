@@ -42,7 +42,7 @@ export interface OutboundAsk {
   readonly deadlineMs: number | null
 }
 
-/** An answer that arrived while the version that asked was not active. */
+/** An answer that arrived while the message version that asked was inactive. */
 export interface HeldAnswer {
   readonly ask: OutboundAsk
   readonly answer: AskAnswer
@@ -129,7 +129,7 @@ function createOutboundAskRows({ queryAll, queryFirst }: Database) {
       queryAll("UPDATE asked SET open = 0, reply = NULL WHERE id = ? AND open != 0", id)
     },
 
-    /** Stores an answer until the version that asked is active again. */
+    /** Stores an answer until the message version that asked is active again. */
     holdAnswer(id: string, answer: AskAnswer): void {
       queryAll("UPDATE asked SET open = 2, reply = ? WHERE id = ? AND open = 1", JSON.stringify(answer), id)
     },

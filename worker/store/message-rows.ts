@@ -154,7 +154,7 @@ function createPathQueries(database: Database, ancestry: AncestryIndex) {
 
     /**
      * Returns the position of the newest message of the active path; null in an empty session, and while an import is
-     * folded.
+     * being folded.
      */
     readTip,
 
@@ -192,8 +192,8 @@ function createPathQueries(database: Database, ancestry: AncestryIndex) {
 function createMessageWrites({ queryAll }: Database, ancestry: AncestryIndex) {
   return {
     /**
-     * Adds a message as the newest of the active path. `isPathOpen` skips one write; the caller must then have checked
-     * that the active path ends at the newest row.
+     * Adds a message as the newest of the active path. `isPathOpen` skips one write; the caller must have checked
+     * beforehand that the active path ends at the newest row.
      */
     insertMessage(stored: StoredMessage, isPathOpen = false): void {
       const { pos, parent, seq, deadline, message } = stored

@@ -53,7 +53,7 @@ export function createQueueRows({ queryAll, queryFirst }: Database) {
     },
 
     /**
-     * Removes a message from the queue. Its id stays stored, so that a late duplicate of the message is not added
+     * Removes a message from the queue. Its id remains stored, so that a late duplicate of the message is not added
      * again.
      */
     withdrawQueued(id: string, seq: number): void {

@@ -360,7 +360,7 @@ function appendChunk(part: Part | undefined, chunk: TextChunk): Part {
 
 type TextPartExtras = Pick<TextChunk, "cut" | "grants">
 
-/** Optional fields of a text part, in the form that parts and chunks share. */
+/** Returns the optional fields of a text part, in the form that parts and chunks share. */
 export function textPartExtras({ cut, grants }: TextPartExtras): TextPartExtras {
   return { ...(cut === true ? { cut } : {}), ...(grants === undefined ? {} : { grants }) }
 }

@@ -53,7 +53,7 @@ export function createSessionRows({ queryAll, queryFirst }: Database) {
       queryAll("UPDATE session SET epoch = ?, tip = ?", epoch, tip)
     },
 
-    /** Hides all messages from history until an import is folded. `setActivePath` shows them again. */
+    /** Hides all messages from history until an import has been folded. `setActivePath` shows them again. */
     setTranscriptHidden(isHidden: boolean): void {
       queryAll("UPDATE session SET tip = ? WHERE tip IS NULL OR tip = ?", isHidden ? HIDDEN_TIP : null, HIDDEN_TIP)
     },

@@ -15,8 +15,7 @@ export function createVersionRows(database: Database) {
     countVersions: (parent: number | null): number => countVersions(database, parent),
 
     /**
-     * Makes the message at `pos` version `n` of the message at `firstPos`, which may have been the only version until
-     * now.
+     * Makes the message at `pos` version `n` of the message at `firstPos`, which may have been the only version so far.
      */
     addVersion(parent: number | null, firstPos: number, n: number, pos: number): void {
       if (n === 2) queryAll("INSERT OR IGNORE INTO version (parent, n, pos) VALUES (?, 1, ?)", parent ?? 0, firstPos)

@@ -1,7 +1,7 @@
 /**
  * audit-check.ts: checks the chain of a tenant's audit log, a bounded number of entries at a time.
  *
- * It detects changed values, and entries that were removed, moved or added anywhere in the log.
+ * The check detects changed values, and entries that were removed, moved or added anywhere in the log.
  */
 
 import type { AuditHead } from "../../shared/protocol/audit-entry.ts"

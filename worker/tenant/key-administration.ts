@@ -33,7 +33,7 @@ export class KeyAdministration {
 
   /** Adds the tenant's row and its first API key. Errors: `tenant_taken`. */
   createTenant(actor: Actor, { id, name }: NewTenant, key: NewApiKey, now: number): Result<null> {
-    // The id of an erased tenant stays taken. Otherwise its old tokens would be valid again.
+    // The id of an erased tenant remains taken. Otherwise its old tokens would be valid again.
     if (this.#host.isErased()) return fail({ reason: "tenant_taken" })
     return this.#host.change(() => {
       if (!this.#tenantRow.create(name ?? null, now)) return fail({ reason: "tenant_taken" })

@@ -40,7 +40,10 @@ const METADATA_FRESH_MS = 24 * 60 * 60_000
  */
 const NOTICE_DELAY_MS = TOKEN_TRUST_MS + 1_000
 
-/** A claim without an issuer is released after this time, in milliseconds. It is longer than a registration takes. */
+/**
+ * A claim without an issuer is released after this time, in milliseconds. This time is longer than a registration
+ * takes.
+ */
 const CLAIM_RETRY_MS = 60_000
 
 interface FetchedProvider {
@@ -74,8 +77,8 @@ export class TenantIssuers {
    * Registers or replaces an issuer. Fetches its metadata and its keys first, so that only a working configuration is
    * stored.
    *
-   * Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs from another registration
-   * of the issuer; `scope_denied` if only an owner may make this change.
+   * Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if the configuration differs from another
+   * registration of the issuer; `scope_denied` if only an owner may make this change.
    */
   put(manager: Administrator, name: string, input: IssuerInput): Promise<Result<IssuerView>> {
     return this.#runAlone(() => this.#put(manager, name, input))
@@ -207,7 +210,7 @@ export class TenantIssuers {
     return { name, config: { ...config, client_id }, metadata, clientSecret, generation }
   }
 
-  /** Adds a user at the first sign-in. Returns the user with the current role; null if the issuer no longer exists. */
+  /** Adds a user on the first sign-in. Returns the user with the current role; null if the issuer no longer exists. */
   admit({ id, name, issuer, generation, role, isNew = false }: SignInUser): TenantUser | null {
     const found = this.#rows.find(issuer)
     if (found === null || found.generation !== generation) return null
@@ -260,7 +263,10 @@ export class TenantIssuers {
     return !(isRecent(fetched, keysFreshMs) && isKnown) && !isRecent(attempted, keysCooldownMs)
   }
 
-  /** Refreshes the keys. A failed refresh changes nothing: the stored keys stay until they are no longer trusted. */
+  /**
+   * Refreshes the keys. A failed refresh doesn't replace the stored keys, which are used until they are no longer
+   * trusted.
+   */
   async #refresh(before: StoredIssuer): Promise<void> {
     const { name, config } = before
     const now = Date.now()
@@ -318,7 +324,7 @@ export class TenantIssuers {
     return others.some(({ config }) => config.jwks_uri !== jwks_uri) ? "jwks_uri" : null
   }
 
-  /** Encrypts the secret. If it is omitted, the stored secret stays if it belongs to the same client. */
+  /** Encrypts the secret. If no secret is given, the stored secret is kept if it belongs to the same client. */
   async #encryptSecret(name: string, config: IssuerConfig, secret: string | null | undefined): Promise<string | null> {
     if (secret === null || config.client_id === undefined) return null
     if (secret !== undefined)

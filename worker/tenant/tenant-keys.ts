@@ -139,7 +139,7 @@ export class TenantKeys implements AlarmSource {
     const isAlways = includesRole(stored, "admin")
     const n = this.#apiKeyRows.noteToken(actor.id, user, Math.floor(now / DAY_MS), MAX_RECORDED_TOKENS, isAlways)
     if (n === null) return
-    // Marks the last token entry of the day: further tokens are not in the log.
+    // Marks the last token entry of the day. After this entry, only tokens for owners and admins are recorded.
     const details = n === MAX_RECORDED_TOKENS ? { role, last_of_day: true } : { role }
     this.#host.audit.append(actor, { action: "token.issued", target: user, details }, now)
   }

@@ -16,9 +16,9 @@ import type { UserRows } from "./rows/user-rows.ts"
 export const USER_NOTICE_TABLE = `
   CREATE TABLE user_notices (
     user TEXT PRIMARY KEY,
-    version INTEGER NOT NULL,        -- the number of the change in the audit log
+    version INTEGER NOT NULL,        -- the number of the change's audit log entry
     retry INTEGER NOT NULL,
-    up_to REAL) WITHOUT ROWID;       -- ends the tokens issued up to then, in seconds since 1970; null: all
+    up_to REAL) WITHOUT ROWID;       -- revokes the tokens issued up to this time, in seconds since 1970; null: all
   CREATE INDEX user_notices_retry ON user_notices (retry)`
 
 /** Time limit for a directory's response, in milliseconds. After that, the directory counts as not notified. */
@@ -83,8 +83,8 @@ export class UserNotices {
 
   /**
    * Adds a notice for every active user of an issuer; the alarm sends them at `at`. `others` are the names of the
-   * issuers whose users get no notice. Users whose row names no issuer get a notice if their id is derived from an
-   * issuer: an administrator or an API key may have added the row before their first sign-in. Cost: reads all users.
+   * issuers whose users get no notice. Users whose row doesn't name an issuer get a notice if their id is derived from
+   * an issuer: an administrator or an API key may have added the row before their first sign-in. Cost: reads all users.
    */
   addForIssuer(others: readonly string[], version: number, at: number): void {
     const sql = `${ADD_SQL} SELECT id, ?, ?, NULL FROM users

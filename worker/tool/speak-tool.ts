@@ -1,6 +1,4 @@
-/**
- * speak-tool.ts: speaks a short text and attaches it to the answer as a voice note or an audio file.
- */
+/** speak-tool.ts: speaks a short text and attaches the recording to the answer as a voice note or an audio file. */
 
 import { assetUrl } from "../../shared/protocol/asset-url.ts"
 import { defineTool } from "./define-tool.ts"

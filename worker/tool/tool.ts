@@ -1,10 +1,8 @@
 /**
  * tool.ts: the interface of a tool, and its results.
  *
- * A tool requests a card by returning `toolResult`: `<JSON>
- *
- * <trailer>`, where the trailer names the tag in `ctx.card`. Without `ctx.card`, no card can be cued, and the tool
- * returns the plain object.
+ * A tool requests a card by returning the value of `toolResult(…)`, which is `<JSON>\n\n<trailer>`. The trailer names
+ * the tag in `ctx.card`. Without `ctx.card`, no card can be cued, and the tool returns the plain object.
  */
 
 import { assetUrl } from "../../shared/protocol/asset-url.ts"
@@ -19,7 +17,7 @@ import type { ToolSpec } from "../model/model-adapter.ts"
 import type { ShippedCard } from "./cards/shipped-cards.ts"
 
 export interface ToolContext {
-  /** The call's id. It stays the same if the call is run again, so an upstream can recognise the second run. */
+  /** The call's id. The id is the same if the call is run again, so an upstream can recognise the second run. */
   readonly call_id: string
   /** The id of the turn to which the call belongs. */
   readonly exchange_id: string
@@ -106,7 +104,7 @@ export interface Tool extends ToolSpec {
   readonly repeatable: boolean
   /** Whether a call has no effect besides its result, so that it need not be stored before it runs. Default: no. */
   readonly readsOnly?: boolean
-  /** Whether calls, which stay in the transcript, are left out of the model's context in later turns. */
+  /** Whether calls are left out of the model's context in later turns. */
   readonly ephemeral: boolean
   /** Time limit in milliseconds, if it differs from the other tools' limit. */
   readonly ms?: number

@@ -13,7 +13,7 @@ const YIELD_EVERY_MESSAGES = 500
 
 /**
  * Exports the path that ends at a position. The file contains one version of each message. It contains no feedback,
- * which stays with the original session. Cost: like `exportMarkdown`.
+ * which remains in the original session. Cost: like `exportMarkdown`.
  */
 export function exportBranch(source: ExportSource, key: CryptoKey, upto: number): ExportStream {
   return exportMessages(source, key, readPath(source.store, upto))

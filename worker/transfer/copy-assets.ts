@@ -61,8 +61,8 @@ export function createAssetCopier(
   return {
     assets,
     async copy(from, asset) {
-      // A file is sealed for its tenant, so any user of the tenant may have it. Its assets are copied only for their
-      // owner.
+      // A file is sealed for its tenant, so any user of the tenant may have obtained it. Its assets are copied only for
+      // their owner.
       const source = await sources.getOrFetch(from, Date.now(), () => findOwnSession(from))
       const found =
         source === null ? null : await getBucket().get(assetObjectKey({ tenant, session: source }, asset.id))
@@ -94,8 +94,8 @@ const YIELD_EVERY_ASSETS = 32
  * Copies the assets of a sealed file. The assets of an unsealed file are not copied (SPEC RE25, RE26). Assets that no
  * longer exist are added to the skipped lines.
  *
- * Throws if the bucket fails; the alarm then retries. Cost: one pass over the asset rows, with one batch in memory.
- * Assets are copied one at a time.
+ * Throws if the bucket fails, in which case the alarm retries. Cost: one pass over the asset rows, with one batch in
+ * memory. Assets are copied one at a time.
  */
 export async function copyStagedAssets(host: CopyHost, staged: StagedFile): Promise<StagedFile> {
   if (staged.isSealed !== true) return { ...staged, isCarried: true }
@@ -130,7 +130,7 @@ async function copyStagedAsset({ assetCopier, now }: CopyHost, { line, home }: S
   if (assets.find(asset.id) !== null) return null
   const capacity = assets.checkCapacity(asset.size)
   if (!capacity.ok) return capacity.fault
-  // An earlier process's reservation may be expiring right now. It will be gone at the next attempt.
+  // An earlier process's reservation may be expiring right now. It will be gone by the next attempt.
   const isRenewed = assets.renewReservation(asset.id, "import", now(), asset.size)
   if (!isRenewed) throw new Error("the reservation of an imported asset is expiring")
   const hash = v.is(idSchema, home) ? await copy(home, asset) : null

@@ -2,7 +2,7 @@
  * fold-import.ts: folds the staged rows of a file into an empty session's transcript.
  *
  * staged rows → by time, or by position in the file → assembler → one transaction per turn → store
- * A turn's transaction also stores the progress, so that folding continues from there after a restart.
+ * A turn's transaction also stores the progress, so that folding continues from that point after a restart.
  */
 
 import { type AssembledMessage, createAssembler, type LateEvents } from "../../shared/ingest/assembler.ts"
@@ -110,8 +110,8 @@ class Fold {
   }
 
   /**
-   * Checks for new messages. Called after each yield, because a message may have been sent in the meantime, whose id is
-   * then taken too.
+   * Checks for new messages. Called after each yield, because a message that was sent in the meantime may have taken an
+   * id of the file.
    */
   lookForMessages(): void {
     const { store } = this.#host

@@ -1,6 +1,6 @@
 /**
- * import-loader.ts: the part of the import code that every session has in memory. It loads the rest on the first
- * import.
+ * import-loader.ts: the part of the import code that every session has in memory. The loader loads the rest on the
+ * first import.
  *
  * An import that an earlier process has begun pauses turns at once, before the import code is loaded.
  */

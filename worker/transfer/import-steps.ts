@@ -44,7 +44,7 @@ export interface ImportHost extends FoldingHost {
  * Stages one part, replacing any earlier upload of the same part. While this runs, `recordsByPart` contains the part's
  * number of records.
  *
- * Errors: those of `stagePart`; in that case, the part is deleted.
+ * Errors: those of `stagePart`; after an error, the part is deleted.
  */
 export async function stageUploadedPart(
   { staging, store, times, now }: ImportHost,
@@ -190,7 +190,7 @@ export function failImport({ staging, store, readSeq, onFolded, log }: ImportHos
   void onFolded({ tip: null, title: "" })
 }
 
-/** Drops an import that was not folded. The session is then as it was before the import. */
+/** Drops an import that was not folded. Afterwards, the session is as it was before the import. */
 export function dropImport({ staging, store }: ImportHost): void {
   store.atomically(() => {
     staging.clear()

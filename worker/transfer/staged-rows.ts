@@ -2,7 +2,7 @@
  * staged-rows.ts: the rows of a file that is being imported: its records, its parts, and the state of the import.
  *
  * A staged row is one record. Its number contains its part and its index in the part, so the order of the numbers is
- * the order of the file. The rows stay until all of them are folded; one small row stores the progress.
+ * the order of the file. The rows are kept until all of them are folded; one small row stores the progress.
  */
 
 import { addTotals, type KindTotals } from "../../shared/ingest/history/kind-counts.ts"
@@ -65,7 +65,7 @@ export function createStagedRows(sql: SqlExecutor) {
 
     setState,
 
-    /** Adds what was dropped while folding to the kinds of the stored state. */
+    /** Adds the counts of content that was dropped while folding to those in the stored state. */
     addKinds(lost: KindTotals): void {
       if (Object.keys(lost).length === 0) return
       const state = readState()

@@ -71,7 +71,7 @@ export class TranscriptWriter {
     return item.lost
   }
 
-  /** Returns the number of results that came too late to have an effect. */
+  /** Applies results that follow the end of their answer. Returns the number of those that had no effect. */
   #applyLateEvents({ id, events, at }: LateEvents): number {
     const { store, readSeq } = this.#host
     if (events.length === 0 || this.#lateResults >= MAX_IMPORTED_LATE_RESULTS) return events.length

@@ -47,8 +47,8 @@ const CHUNK_BYTES = 64 * 1024
  *
  * Errors: throws `UnreadableUploadError` beyond MAX_IMPORT_BYTES, compressed or not, beyond MAX_IMPORT_RECORDS lines,
  * for damaged gzip data and data that unpacks to more than MAX_UNPACK_RATIO times its size, if the upload breaks off,
- * and if it exceeds its time limits. The stream is then cancelled and the remainder is not read. Cost: linear time, and
- * memory for one chunk and the longest line.
+ * and if it exceeds its time limits. After an error, the stream is cancelled and the remainder is not read. Cost:
+ * linear time, and memory for one chunk and the longest line.
  */
 export async function* readUploadLines(
   body: ReadableStream<Uint8Array>,

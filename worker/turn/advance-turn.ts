@@ -76,8 +76,8 @@ export async function advanceTurn(host: TurnHost, run: TurnRun): Promise<void> {
 }
 
 /**
- * Records the call that a click makes. It is then dispatched like a call that the model makes. If the process restarts
- * before the call is stored, the call is recorded again.
+ * Records the call that a click makes. After that, the call is dispatched like one that the model makes. If the process
+ * restarts before the call is stored, the call is recorded again.
  */
 function recordFirstCall(run: TurnRun): void {
   const { firstCall, recorder } = run

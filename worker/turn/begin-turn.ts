@@ -56,8 +56,8 @@ export function insertAnswer({ store }: TurnHost, answer: StoredMessage, isPathO
 }
 
 /**
- * Creates an answer without parts. It takes the next seq, so the caller must store it before taking another seq. A
- * program has to claim the answer of an external agent before the deadline.
+ * Creates an answer without parts. The answer takes the next seq, so the caller must store it before taking another
+ * seq. A program has to claim the answer of an external agent before the deadline.
  */
 export function createEmptyAnswer(
   host: TurnHost,

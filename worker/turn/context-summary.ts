@@ -3,7 +3,7 @@
  *
  * past turns → SUMMARY (one model call) → event → recorder
  * The summary is stored with the answer that uses it first, and shown there as a collapsed block. It replaces no
- * message: the transcript stays complete. If the model fails, the turn continues with the newest turns that fit.
+ * message: the transcript remains complete. If the model fails, the turn continues with the newest turns that fit.
  */
 
 import { SUMMARY_KEEP_SHARE, SUMMARY_START_SHARE } from "../../shared/limits.ts"
@@ -18,7 +18,7 @@ import { publishChanges, type TurnHost, type TurnRun } from "./turn-run.ts"
 
 /**
  * Decides whether the turns before an answer nearly fill `budget` tokens, and which of them to summarise. Returns null
- * if there are none.
+ * if no turns need to be summarised.
  *
  * Reads turns, newest first, back to the last summary, or until MAX_BUDGETS_READ is exceeded.
  */

@@ -137,12 +137,12 @@ async function runTool(
 function errorToResult({ call, signal, log }: ToolDispatch, expiredMs: number | null, error: unknown): ToolResultEvent {
   if (signal.aborted) return createInterruptedResult(call)
   if (expiredMs !== null) return createFailedResult(call, "tool_timeout", `No result within ${expiredMs / 1000} s.`)
-  // An exception is a bug in a tool. It is only logged, because its message may contain URLs and keys.
+  // An exception is a bug in a tool. The exception is only logged, because its message may contain URLs and keys.
   log("tool_error", { tool: call.name, error: describeError(error) })
   return createFailedResult(call, "tool_failed", "It failed unexpectedly.")
 }
 
-/** Records the assets that a call stores. A stopped call can't store more; earlier assets stay. */
+/** Records the assets that a call stores. A stopped call can't store any more assets; those stored earlier are kept. */
 function trackSavedAssets(save: SaveAsset, saved: Map<string, Asset>, signal: AbortSignal): SaveAsset {
   return async (bytes, as) => {
     signal.throwIfAborted()

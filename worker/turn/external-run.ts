@@ -72,7 +72,10 @@ export function extendDeadline(host: TurnHost, run: TurnRun, producer: Producer,
     storeDeadline(host, run, producer)
 }
 
-/** Writes the later deadline if the producer was active after the stored one was written. Returns whether it was. */
+/**
+ * Writes the later deadline if the producer was active after the stored one was written. Returns whether the producer
+ * was active.
+ */
 export function extendIfAlive(host: TurnHost, run: TurnRun): boolean {
   const { producer } = run
   if (producer === null || producer.silentUntilMs <= host.now()) return false

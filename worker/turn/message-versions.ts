@@ -162,7 +162,7 @@ function createQuestionVersion(
 ): StoredMessage[] {
   const { store } = host
   const pos = store.readNewestPos() + 1
-  // Only the text changes: `reply_to`, the attachments and the effort stay (SPEC AT4).
+  // Only the text changes: `reply_to`, the attachments and the effort are kept (SPEC AT4).
   const kept = effort === undefined ? {} : { effort }
   const revised = createUserMessage(id, content, host.now(), { reply_to, attachments, ...kept })
   const message: Message = { ...revised, version, versions: version }
@@ -208,7 +208,7 @@ function createAnswerVersion(
     isContinued && message.reason !== "step_limit" ? countFinishedSteps(message) : Math.max(clickSteps, 0)
   const steps = reopened === null ? finishedSteps : reopened.step - 1
   const keptParts = reopened?.parts ?? message.parts.filter((part) => part.step <= steps)
-  // The kept parts of an imported answer stay unverified.
+  // The kept parts of an imported answer remain unverified.
   const origin = keptParts.length > 0 ? message.origin : null
   const trace = createTraceId()
   const versioned = { id, exchange_id, agent, origin, version, versions: version, trace, ...(effort && { effort }) }

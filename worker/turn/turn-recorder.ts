@@ -38,8 +38,8 @@ export interface TurnRecorderOptions {
   /** Whether to discard the text that the sanitiser held back instead of continuing with it. */
   readonly discardPending?: boolean
   /**
-   * True if the message is not on the active path. Its changes are then stored, but take no seq and produce no ops
-   * (SPEC VE8).
+   * True if the message is not on the active path. In that case, its changes are stored, but take no seq and produce no
+   * ops (SPEC VE8).
    */
   readonly isHidden?: boolean
   /** Returns the deadline of the message when its status changes. Without it, the deadline does not change. */

@@ -84,7 +84,7 @@ export interface TurnRun {
   /** A cancel replaces it with a recorder that starts from the stored message. */
   recorder: TurnRecorder
   readonly parent: number | null
-  /** The agent that answers. It stays the same until the turn ends, even if the configuration changes. */
+  /** The agent that answers. It does not change until the turn ends, even if the configuration changes. */
   readonly agent: ResolvedAgent
   /** The channel on which the turn's tools are dispatched. */
   readonly channel: Channel

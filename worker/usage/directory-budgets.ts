@@ -152,7 +152,7 @@ export class DirectoryBudgets {
   async readViews(countHeld: () => Omit<HeldCounts, "concurrent_turns">): Promise<BudgetView[]> {
     if (!this.#host.tables.exist()) return []
     const account = this.account.readAccount()
-    // The user's directory has not been called for a turn since budgets were set.
+    // The directory may not have been called for a turn since budgets were set.
     if (account === null && this.#mayAsk()) await this.#askTenant()
     const held = { ...countHeld(), concurrent_turns: this.account.countRunning() }
     return listBudgetViews(this.account.readAccount(), held, Date.now())

@@ -105,7 +105,7 @@ export class DirectoryMetering {
   }
 
   /**
-   * Returns the user's totals from one day to another, both inclusive, by day, model and agent. They are always
+   * Returns the user's totals from one day to another, both inclusive, by day, model and agent. The totals are always
    * complete.
    */
   readTotals(from: string, to: string): UsageEntry[] {
@@ -113,8 +113,8 @@ export class DirectoryMetering {
   }
 
   /**
-   * Returns the entries that are in no batch. With `after`, also returns the entries of the newest batch, unless that
-   * is `after.included` or an earlier batch.
+   * Returns the entries that are not in any batch. With `after`, also returns the entries of the newest batch, unless
+   * that is `after.included` or an earlier batch.
    */
   readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
     return this.#usage.readUnsent(after)

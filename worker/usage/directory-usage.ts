@@ -19,7 +19,7 @@ export const DIRECTORY_USAGE_TABLES = `
   CREATE TABLE usage_session (
     ledger TEXT PRIMARY KEY, n INTEGER NOT NULL,         -- number of the newest report
     unsent TEXT NOT NULL,                                -- JSON: UsageEntry[] that are in no batch yet
-    has_unsent INTEGER NOT NULL,                         -- for the index, which most reports then do not change
+    has_unsent INTEGER NOT NULL,                         -- for the index, so that most reports don't change the index
     ended INTEGER) WITHOUT ROWID;                        -- when the session was erased, or null
   CREATE INDEX usage_unsent ON usage_session (ledger) WHERE has_unsent = 1;
   CREATE TABLE usage_total (
@@ -32,7 +32,7 @@ export const DIRECTORY_USAGE_TABLES = `
 /** With this index, a batch does not read the rows of all sessions to find those that have ended. */
 export const ENDED_LEDGERS = "CREATE INDEX usage_ended ON usage_session (ended) WHERE ended IS NOT NULL"
 
-/** Adds the number of each session's reports that are in no batch yet. A new process sums these numbers. */
+/** Adds the number of each session's reports that are not in any batch yet. A new process sums these numbers. */
 export const UNSENT_REPORTS = "ALTER TABLE usage_session ADD COLUMN reports INTEGER NOT NULL DEFAULT 0"
 
 /**
@@ -65,7 +65,7 @@ export interface DirectoryUsageHost {
 
 export class DirectoryUsage {
   readonly #host: DirectoryUsageHost
-  /** Number of reports that are in no batch; null until they have been counted. */
+  /** Number of reports that are not in any batch; null until they have been counted. */
   #reports: number | null = null
   /** The latest time for which this process has requested a call to `flush`. */
   #wakesAt: number | null = null
@@ -101,7 +101,8 @@ export class DirectoryUsage {
   }
 
   /**
-   * Counts the reports that are in no batch. Cost: one row read for each session with unsent reports, once per process.
+   * Counts the reports that are not in any batch. Cost: one row read for each session with unsent reports, once per
+   * process.
    */
   #countReports(): number {
     const query = "SELECT coalesce(sum(reports), 0) AS n FROM usage_session WHERE has_unsent = 1"
@@ -182,8 +183,8 @@ export class DirectoryUsage {
   }
 
   /**
-   * Returns the batch that the tenant may lack, or else a new batch of all entries that are in no batch yet; null if
-   * there is nothing to send.
+   * Returns the batch that the tenant may lack, or else a new batch of all entries that are not in any batch yet; null
+   * if there is nothing to send.
    */
   #nextBatch(): UsageReport | null {
     const row = this.#readBatchAfter(this.#acknowledged)
@@ -242,8 +243,8 @@ export class DirectoryUsage {
   }
 
   /**
-   * Returns the entries that are in no batch. With `after`, also returns the entries of the newest batch, unless that
-   * is `after.included` or an earlier batch.
+   * Returns the entries that are not in any batch. With `after`, also returns the entries of the newest batch, unless
+   * that is `after.included` or an earlier batch.
    */
   readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
     const { sql } = this.#host
@@ -270,7 +271,7 @@ export class DirectoryUsage {
   }
 
   /**
-   * Returns the user's totals from one day to another, both inclusive, by day, model and agent. They are always
+   * Returns the user's totals from one day to another, both inclusive, by day, model and agent. The totals are always
    * complete.
    */
   readTotals(from: string, to: string): UsageEntry[] {

@@ -2,7 +2,7 @@
  * tenant-usage.ts: the usage of a tenant: totals by day, model and agent, and by user and day.
  *
  * batch of a directory → USAGE → pages of `GET /v1/usage`
- * The totals by day, model and agent don't name any user, so they stay when a user is erased.
+ * The totals by day, model and agent don't name any user, so they are kept when a user is erased.
  */
 
 import { addTotals, type UsageEntry, type UsageTotals } from "../../shared/usage/usage-totals.ts"
@@ -11,7 +11,7 @@ import { putTotals, rowToTotals, SUMMED_COLUMNS, TOTALS_COLUMNS, type TotalsRow 
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
 
 export const TENANT_USAGE_TABLES = `
-  CREATE TABLE usage_ledger (ledger TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID; -- of users, whom it does not name
+  CREATE TABLE usage_ledger (ledger TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID; -- of users, but without names
   CREATE TABLE usage_total (
     day TEXT NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL, agent TEXT NOT NULL, ${TOTALS_COLUMNS},
     PRIMARY KEY (day, provider, model, agent)) WITHOUT ROWID;
@@ -163,7 +163,7 @@ export class TenantUsage {
     return { rows, next: last === undefined ? null : JSON.stringify(columns.map((name) => last[name])) }
   }
 
-  /** Reads at most PAGE_USERS rows per day of the range, no matter how many users have no usage in it. */
+  /** Reads at most PAGE_USERS rows per day of the range, regardless of how many users have no usage in the range. */
   #readUsers(
     { from, to, after }: UsageQuery,
     listUsers: (after: string, limit: number) => readonly string[],

@@ -39,7 +39,7 @@ export async function callWebhook(
   context: ToolContext,
 ): Promise<JsonObject> {
   const { row, callbacks } = host
-  // The result arrived before a restart.
+  // The result may have arrived before a restart.
   const arrived = callbacks.read(context.call_id)
   if (arrived !== null) return parseResult(arrived)
   const schema = parseJson(tool.schema)

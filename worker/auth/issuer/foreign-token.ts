@@ -61,7 +61,9 @@ export interface ForeignIdentity {
   /** `o_…`, derived from the issuer and the user claim. */
   readonly user: string
   readonly name: string | null
-  /** The role from the issuer's role claim; null if none is configured, so that the stored role applies. */
+  /**
+   * The role from the issuer's role claim; null if no role claim is configured, in which case the stored role applies.
+   */
   readonly role: Role | null
 }
 

@@ -3,9 +3,9 @@
  * register a pair.
  *
  * The registry of a region stores the pairs of that region's tenants, so that nothing about them is stored elsewhere. A
- * look-up queries all registries, because a token names no region. A registration queries them too, because tenants of
- * different regions must not register the same pair. The registries receive only a hash, and a query stores nothing
- * (SPEC RG1).
+ * look-up queries all registries, because a token doesn't name a region. A registration queries them too, because
+ * tenants of different regions must not register the same pair. The registries receive only a hash, and a query stores
+ * nothing (SPEC RG1).
  */
 
 import { fail, type Result } from "../../../shared/fault.ts"
@@ -28,7 +28,7 @@ async function createRegistryKey(issuer: string, audience: string): Promise<stri
 
 /**
  * Returns the tenant that registered the pair. Null if there is none, or if two tenants of different regions are
- * registering it at this moment. Stores nothing.
+ * registering the pair at this moment. Stores nothing.
  */
 export async function findIssuerTenant(env: Env, issuer: string, audience: string): Promise<string | null> {
   const key = await createRegistryKey(issuer, audience)
@@ -40,8 +40,8 @@ export async function findIssuerTenant(env: Env, issuer: string, audience: strin
 /**
  * Registers an issuer and audience for a tenant. Repeating the call has no effect. Errors: `issuer_taken`.
  *
- * The other registries are queried after the claim. So if two tenants of different regions claim at the same time, at
- * most one succeeds.
+ * The other registries are queried after the claim. So if two tenants of different regions claim the same pair at the
+ * same time, at most one succeeds.
  */
 export async function claimIssuer(env: Env, tenant: string, issuer: string, audience: string): Promise<Result<null>> {
   const key = await createRegistryKey(issuer, audience)

@@ -30,7 +30,7 @@ export interface InputCall {
   readonly call_id: string
   /** The name of the server. */
   readonly server: string
-  /** Sends the call, with answers if there are some. */
+  /** Sends the call, with answers if there are any. */
   readonly send: (reply: InputReply) => Promise<Result<ServerReply, McpFlaw>>
 }
 

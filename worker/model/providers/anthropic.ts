@@ -2,7 +2,8 @@
  * anthropic.ts: a model behind Anthropic's Messages API (SPEC MO14).
  *
  * Anthropic caches what precedes a breakpoint. There are up to four breakpoints: after the tools, after the system
- * prompt, after the newest question and at the end. So each call reads what the previous call has written (SPEC MO17).
+ * prompt, after the newest question and at the end. So each call reads what the previous call has written to the cache
+ * (SPEC MO17).
  */
 
 import { createAnthropic } from "@ai-sdk/anthropic"

@@ -42,7 +42,10 @@ export function parseUsage(usage: unknown): TokenCounts | null {
   })
 }
 
-/** Returns the output, including reasoning. xAI doesn't count reasoning as completion tokens, as its total shows. */
+/**
+ * Returns the number of output tokens, including reasoning tokens. xAI doesn't count reasoning as completion tokens, as
+ * its total shows.
+ */
 function sumOutput(input: unknown, completion: unknown, reasoning: unknown, total: unknown): unknown {
   if (typeof completion !== "number" || typeof reasoning !== "number" || reasoning <= 0) return completion
   const isApart = typeof input === "number" && total === input + completion + reasoning

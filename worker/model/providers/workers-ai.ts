@@ -50,7 +50,10 @@ function toInputs(request: Json | undefined): object {
   }
 }
 
-/** Converts line by line. A line that exceeds the limit of an event has already failed (`boundResponse`). */
+/**
+ * Converts a stream to OpenAI's format, line by line. A line that exceeds the limit of an event has already failed
+ * (`boundResponse`).
+ */
 function toChatStream(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const convert = createConverter()
   let pieces: string[] = []

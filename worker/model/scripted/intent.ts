@@ -174,7 +174,7 @@ function parsePlace(item: string): string | null {
 
 const SMALL_WORDS = new Set(["de", "da", "do", "del", "di", "la", "le", "am", "an", "der", "upon", "of", "on", "and"])
 
-/** Capitalises "new york" and "NEW YORK". A name in mixed case stays unchanged. */
+/** Capitalises "new york" and "NEW YORK". A name in mixed case is not changed. */
 function capitalizePlace(name: string): string {
   if (name === name.toUpperCase() && name.length > 3) return capitalizePlace(name.toLowerCase())
   if (name !== name.toLowerCase()) return name

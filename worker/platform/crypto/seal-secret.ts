@@ -42,7 +42,7 @@ const IV_BYTES = 12
 const KEY_ID_BYTES = 8
 
 /**
- * Seals a secret. Sealing the same secret twice gives two different values. Errors: throws for a secret over
+ * Seals a secret. Sealing the same secret twice gives two different values. Throws if the secret is longer than
  * MAX_SECRET_CHARS.
  */
 export async function sealSecret(env: SealEnv, location: SecretLocation, text: string): Promise<string> {

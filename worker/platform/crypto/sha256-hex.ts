@@ -2,7 +2,7 @@
 
 import { bytesToHex } from "./hex.ts"
 
-/** Returns the hash as 64 digits. A string is hashed as UTF-8. Cost: linear. */
+/** Returns the hash as 64 digits. A string is hashed as UTF-8. Cost: linear in the size of the data. */
 export async function computeHash(data: string | ArrayBuffer | Uint8Array<ArrayBuffer>): Promise<string> {
   const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data
   return bytesToHex(await crypto.subtle.digest("SHA-256", bytes))

@@ -8,7 +8,7 @@ export type Scope = (typeof SCOPES)[number]
 
 /**
  * Roles of a user in the tenant. An `owner` may do everything. An `admin` may do everything except end or move the
- * tenant, and change owners. A `member` has sessions of their own. A `viewer` can only read sessions that others share
+ * tenant or change owners. A `member` has sessions of their own. A `viewer` can only read sessions that others share
  * with them.
  */
 export const ROLES = ["owner", "admin", "member", "viewer"] as const
@@ -48,7 +48,10 @@ export interface Claims {
    * request is about the user's own sessions. The Worker sets it for one request; tokens never contain it.
    */
   readonly sharedBy?: string | undefined
-  /** The id of the API key that made the request. `user` is then `key:<id>`, which no token can contain. */
+  /**
+   * The id of the API key, if an API key made the request. In that case, `user` is `key:<id>`, which no token can
+   * contain.
+   */
   readonly key?: string | undefined
   /** The generation of the tenant's token key that signed the token; absent if the deployment's secret signed it. */
   readonly generation?: number | undefined

@@ -49,7 +49,7 @@ export interface UserState {
   readonly role: Role | null
   /**
    * Revokes the tokens issued up to this time, in seconds since 1970; 0 revokes none. Null: revokes all tokens issued
-   * until now.
+   * so far.
    */
   readonly upTo: number | null
 }
@@ -72,7 +72,7 @@ export type RevocationResult = { readonly revoked: "token" } | { readonly revoke
 export interface Login {
   /** The name of the issuer at which the user signed in. */
   readonly issuer: string
-  /** The issuer's generation at the sign-in. Sign-ins of a replaced issuer get no more tokens. */
+  /** The issuer's generation at the time of the sign-in. Sign-ins of a replaced issuer can't obtain any more tokens. */
   readonly generation: number
   /** The role from the issuer's role claim; null: the stored role applies. */
   readonly role: Role | null
@@ -96,7 +96,7 @@ export interface LoginSecrets {
 }
 
 /**
- * A position in the list of sessions, with a public id. It stays valid even if the session that it names is used or
+ * A position in the list of sessions, with a public id. It remains valid even if the session that it names is used or
  * erased.
  */
 export type SessionCursor = Pick<SessionSummary, "active" | "created" | "id"> & { readonly isPinned: boolean }
@@ -143,7 +143,9 @@ export interface DirectoryEntry
   readonly isTemporary?: true
 }
 
-/** A position in the list of shared sessions. It stays valid even if the session that it names is no longer shared. */
+/**
+ * A position in the list of shared sessions. It remains valid even if the session that it names is no longer shared.
+ */
 export type SharedCursor = Pick<SharedSession, "since" | "owner" | "id">
 
 /** The number of bytes that a session stores. */
@@ -195,7 +197,7 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   addFolder(id: string, name: string): Promise<Result<SessionFolder>>
   /** Renames a folder. Errors: `folder_unknown`. */
   renameFolder(id: string, name: string): Promise<Result<SessionFolder>>
-  /** Removes a folder. Its sessions stay. Errors: `folder_unknown`. */
+  /** Removes a folder. Its sessions are kept. Errors: `folder_unknown`. */
   removeFolder(id: string): Promise<Result<null>>
   /** Adds the last reports of a session that is being erased, each once. */
   endUsage(reports: readonly UsageReport[]): void
@@ -286,7 +288,7 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * SHA-256 of the cookie's secret. Repeating the call has no effect.
    *
    * Returns null if the sign-in has already ended, and `copied` if the secret is older than the previous one. In both
-   * cases, the other sign-ins continue.
+   * cases, the other sign-ins are not affected.
    */
   endLogin(id: string, presented: string, everywhere: boolean): "current" | "copied" | null
   /**

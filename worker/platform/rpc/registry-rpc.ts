@@ -16,7 +16,7 @@ export interface RegistryRpc extends Rpc.DurableObjectBranded {
   claim(tenant: string): Result<null>
   /** Returns the tenant that has claimed the key; null if none has. */
   lookup(): string | null
-  /** Ends the tenant's claim. A claim of another tenant stays. */
+  /** Ends the tenant's claim. A claim of another tenant is kept. */
   release(tenant: string): void
 
   /** Adds a tenant to the list. Repeating the call has no effect. */

@@ -21,7 +21,7 @@ export interface SendRequest {
   readonly attachments?: readonly string[] | undefined
   /** How much the model thinks about this message. Ignored unless the agent has an effort. */
   readonly effort?: Effort | undefined
-  /** Set if the message is a click on a card, which takes the place of the content. */
+  /** Set if the message is a click on a card; the click replaces the content. */
   readonly action?: ActionClick | undefined
 }
 
@@ -214,7 +214,7 @@ export type InputAnswerRequest = { readonly input: string } & (
   | { readonly action: "decline" }
 )
 
-/** A copy of a session up to a message, and what the new session takes over. */
+/** A copy of a session up to a message, and the fields that the new session inherits. */
 export interface BranchExport {
   readonly title: string
   readonly agent: string

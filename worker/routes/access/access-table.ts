@@ -41,8 +41,8 @@ export const READERS: readonly Principal[] = ["owner", "admin", "member", "viewe
 /** Users and API keys that may configure the tenant, and the `admin` tokens that did so before roles existed. */
 export const CONFIGURERS: readonly Principal[] = [...ADMINS, "admin-scope", "key-owner", "key-admin"]
 /**
- * Callers that may answer for an external agent: administrators, and API keys that can create tokens for the tenant's
- * users.
+ * Callers that may answer on behalf of an external agent: administrators, and API keys that can create tokens for the
+ * tenant's users.
  */
 const LISTENERS: readonly Principal[] = [...ADMINS, "key-owner", "key-admin", "key-member"]
 /** Users and API keys that may administer the tenant. */

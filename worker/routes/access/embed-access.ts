@@ -50,7 +50,7 @@ export async function loadEmbedHosts(env: Env, tenant: string): Promise<readonly
   }
 }
 
-/** Whether a tenant's widget may be on pages of this origin. */
+/** Whether a tenant's widget may be shown on pages of this origin. */
 export async function mayEmbed(env: Env, tenant: string, origin: string): Promise<boolean> {
   return canBeEmbedHost(origin, allowsLoopback(env)) && isEmbedHost(await loadEmbedHosts(env, tenant), origin)
 }
@@ -75,7 +75,7 @@ export const admitWidgetMedia: MiddlewareHandler<AppEnv> = async (context, next)
   await next()
   const { req, env } = context
   if ((req.header("sec-fetch-site") ?? "same-origin") === "same-origin") return
-  // A link that the server hasn't signed must not make it read a tenant's settings.
+  // A link that the server hasn't signed must not make the server read a tenant's settings.
   const isSigned = context.res.ok || (await readRefusalCode(context.res)) !== "link_invalid"
   const tenant = isSigned ? readLinkTenant(req.query("token") ?? "") : null
   const hosts = tenant === null ? [] : await loadEmbedHosts(env, tenant)

@@ -60,8 +60,8 @@ organizingRoutes.patch("/:id", requireSession, async (context) => {
   const { title, ...change } = body.value
   const id = context.req.param("id")
   const hasChange = Object.values(change).some((value) => value !== undefined)
-  // The directory's change comes first, because it can be refused. A refused request then doesn't change the title
-  // either.
+  // The directory's change comes first, because it can be refused. That way, a refused request doesn't change the
+  // title.
   const changed = hasChange ? await changeOne(context, id, { do: "change", change }) : succeed(null)
   if (!changed.ok) return faultToResponse(changed.fault)
   const renamed =

@@ -11,8 +11,8 @@ export interface ByteRange {
 }
 
 /**
- * Parses a header with one byte range. Null if the header has several ranges or another unit; the whole file is then
- * served (RFC 9110 §14.2).
+ * Parses a header with one byte range. Null if the header has several ranges or another unit, in which case the whole
+ * file is served (RFC 9110 §14.2).
  *
  * Errors: `range_invalid` if the range begins after the end of the file.
  */

@@ -42,14 +42,17 @@ const GUARD_SCRIPT = `(() => {
 })()`
 
 /**
- * Returns the document with the guard script first and blocked tags renamed. The document's own doctype then has no
- * effect.
+ * Returns the document with the guard script first and blocked tags renamed. The document's own doctype therefore has
+ * no effect.
  */
 export function hardenDocument(html: string): string {
   return `<!doctype html><script>${GUARD_SCRIPT}</script>${html.replace(new RegExp(BLOCKED_TAGS, "gi"), "<x-")}`
 }
 
-/** Shown in the frame instead of a document that is not available. It notifies the page, which requests a new link. */
+/**
+ * Shown in the frame instead of a document that is not available. This text notifies the page, which requests a new
+ * link.
+ */
 export const UNAVAILABLE_DOCUMENT =
   "<!doctype html><title>Not available</title><p>This document is not available." +
   '<script>parent.postMessage({ type: "cuecard:gone" }, "*")</script>'

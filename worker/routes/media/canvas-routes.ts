@@ -41,8 +41,8 @@ canvasRoutes.notFound(() => faultToResponse({ reason: "route_unknown" }))
 canvasRoutes.onError(errorToResponse)
 
 /**
- * Whether the document is requested for a frame. Old browsers don't send the header, so their requests are accepted;
- * there, only the document's own policy restricts the document.
+ * Whether the document is requested for a frame. Old browsers don't send the header, so their requests are accepted; in
+ * those browsers, only the document's own policy restricts the document.
  */
 function isFrameRequest(destination = "iframe"): boolean {
   return destination === "iframe"

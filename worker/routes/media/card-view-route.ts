@@ -1,6 +1,6 @@
 /**
- * card-view-route.ts: serves the template of one version of a card. It needs no token, because readers of shared copies
- * have none; the URL contains a hash that can't be guessed. Loaded on its first request. Source: SPEC CV9.
+ * card-view-route.ts: serves the template of one version of a card. The route needs no token, because readers of shared
+ * copies have none; the URL contains a hash that can't be guessed. Loaded on its first request. Source: SPEC CV9.
  */
 
 import type { Context } from "hono"

@@ -57,8 +57,8 @@ export interface PageUse {
 }
 
 /**
- * Creates the headers of the page's HTML. It is revalidated on every load, because the tenant's
- * settings may have changed.
+ * Creates the headers of the page's HTML. The HTML is revalidated on every load, because the tenant's settings may
+ * have changed.
  */
 export function createPageHeaders(
   origins: PageOrigins,
@@ -124,8 +124,9 @@ const NO_SOURCES: DocumentSources = { connect: [], resource: [] }
  * Creates the headers of a canvas document: the document can run its own inline scripts, and has no network access
  * except to `sources`. Only pages of `ancestors` can frame it.
  *
- * The sandbox gives it an opaque origin, so it has no cookies, no storage and no access to our routes. In browsers that
- * support it, `connection-allowlist` also blocks what a policy does not cover (WebRTC, early connections).
+ * The sandbox gives the document an opaque origin, so the document has no cookies, no storage and no access to our
+ * routes. In browsers that support it, `connection-allowlist` also blocks what a policy does not cover (WebRTC, early
+ * connections).
  */
 export function createDocumentHeaders(
   ancestors: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * logo-route.ts: serves the logo of a tenant. It needs no token, because it is shown before the sign-in and on shared
- * copies. Loaded on its first request. Source: SPEC TH6.
+ * logo-route.ts: serves the logo of a tenant. The route needs no token, because the logo is shown before the sign-in
+ * and on shared copies. Loaded on its first request. Source: SPEC TH6.
  */
 
 import type { Context } from "hono"

@@ -16,7 +16,7 @@ export interface RemoteMedia {
   readonly type: FileType
   /** In bytes; null if the server does not announce it. */
   readonly size: number | null
-  /** Reading it fails if it is larger than `type.maxBytes`, or takes too long. */
+  /** Reading the body fails if it is larger than `type.maxBytes`, or takes too long. */
   readonly body: ReadableStream<Uint8Array>
 }
 

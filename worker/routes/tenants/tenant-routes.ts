@@ -41,7 +41,7 @@ tenantRoutes.post("/", async (context) => {
   const { id, name } = body.value
   const served = checkRegion(context.env, id)
   if (!served.ok) return faultToResponse(served.fault)
-  // The id of an erased tenant stays taken, and the tenant is not listed again.
+  // The id of an erased tenant remains taken, and the tenant is not listed again.
   const { status } = await tenantStub(context.env, id).getStanding()
   if (status === "erased") return faultToResponse({ reason: "tenant_taken" })
   // The tenant is listed first. If this process ends before the tenant exists, repeating the request completes it.
@@ -92,7 +92,7 @@ tenantRoutes.get("/:id/issuers", async (context) => {
 })
 
 /**
- * Removes an issuer that a tenant has no right to. Ends its users' sign-ins, as when the tenant removes the issuer
+ * Removes an issuer to which a tenant has no right. Ends its users' sign-ins, as when the tenant removes the issuer
  * itself.
  */
 tenantRoutes.delete("/:id/issuers/:name", async (context) => {

@@ -86,8 +86,8 @@ async function refreshTotals(context: Context<AppEnv>, { by, after = "" }: Usage
 
 /**
  * Calls CONCURRENT_REFRESHES directories at a time, for at most REFRESH_WAIT_MS. Returns how many have reported by
- * then. Reports that arrive later are included in the next response; directories that were not called yet are not
- * called.
+ * then. Reports that arrive later are included in the next response; directories that have not been called by then are
+ * not called at all.
  */
 async function flushDirectories(env: Env, users: readonly SessionOwner[]): Promise<number> {
   const endsAt = Date.now() + REFRESH_WAIT_MS

@@ -42,7 +42,7 @@ export async function loadClick(
   return () => {
     const known = acceptKnown(store, request)
     if (known !== null) return known
-    // The server checked the template before it stored it.
+    // The server checked the template before storing it.
     const view = text === null ? null : ((parseJson(text) ?? null) as unknown as CardView | null)
     const result = parseJson(splitResult(call.result ?? "").head)
     if (view === null || result === undefined) return refuse("unknown")

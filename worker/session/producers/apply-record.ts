@@ -112,7 +112,7 @@ function appendCallOutput(host: TurnHost, run: TurnRun, producer: Producer, call
     output = createToolOutput((delta) => {
       if (isRestored) feedEvent(host, run, { type: "tool_output_delta", call_id, delta })
     })
-    // The stored output counts towards the limit, although another process received it.
+    // The stored output counts towards the limit, even though another process received it.
     output.append(call.output)
     isRestored = true
     producer.outputs.set(call_id, output)

@@ -1,7 +1,8 @@
 /**
  * producer-ingress.ts: the entry point for the external producers of one session.
  *
- * It checks that a token is for this session, and keeps track of open requests so that a revocation can stop them.
+ * The ingress checks that a token is for this session, and keeps track of open requests so that a revocation can stop
+ * them.
  * An external answer is written and shown like a model's. While it is open, the session is busy (SPEC EX1–EX22).
  */
 

@@ -70,7 +70,7 @@ export class ProducerRequest {
         if (this.#fault !== null) break
       }
     } catch {
-      // The body was cut off. Applied records stay, and the answer stays open so that the producer can reconnect.
+      // The body was cut off. Applied records are kept, and the answer remains open so that the producer can reconnect.
     }
     this.#catchWriteFailure(() => this.#finish())
   }
@@ -103,7 +103,10 @@ export class ProducerRequest {
     if (this.#run?.producer != null) extendDeadline(host, this.#run, this.#run.producer)
   }
 
-  /** Reports the state of an existing answer at once. A new answer begins with its first record. */
+  /**
+   * Attaches the request to an existing answer at once, so that even a response to an empty body contains the answer's
+   * state. A new answer begins with its first record.
+   */
   #attachKnownAnswer(id: string): void {
     if (this.#session.store.findExternalAnswer(id) !== null) this.#attach(id, undefined)
     else if (isSessionBusy(this.#session)) this.stop({ reason: "turn_running" })

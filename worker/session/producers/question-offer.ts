@@ -10,8 +10,8 @@ import type { LiveSession } from "../live-session.ts"
 type SendQuestion = () => Promise<void>
 
 /**
- * Creates a function that offers the open question, if there is one. Calling it again has no effect. It doesn't wait
- * for the webhook's answer.
+ * Creates a function that offers the open question, if there is one. Calling the function again has no effect. The
+ * function doesn't wait for the webhook's answer.
  */
 export function createQuestionOffer(env: Env, session: LiveSession): () => Promise<void> {
   let sending: Promise<SendQuestion> | null = null

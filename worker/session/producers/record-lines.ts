@@ -25,13 +25,13 @@ export interface RecordLineReader {
   endedBy(): RecordLinesEnd
 }
 
-/** Reading stops if a line exceeds this, in bytes. Shorter lines over the limit are refused one by one. */
+/** Reading stops if a line exceeds this size, in bytes. Shorter lines over the limit are refused one by one. */
 const MAX_OVERLONG_BYTES = 4 * MAX_RECORD_BYTES
 
 /**
  * Creates a reader for the lines of a body. Blank lines are skipped.
  *
- * Cost: linear in the body; memory for one line.
+ * Cost: linear in the size of the body; memory for one line.
  */
 export function createRecordLineReader(
   body: ReadableStream<Uint8Array> | null,

@@ -60,7 +60,7 @@ const MAX_FIRST_MESSAGES = 10
  * session's own model.
  */
 function createRequest({ store, row }: LiveSession): BackgroundRequest | null {
-  // Agents' sessions and temporary ones are in no list.
+  // Agents' sessions and temporary ones are not in any list.
   if (row.id !== row.family.session || row.erasesAt !== null) return null
   const first = store.listPathAfter(0, MAX_FIRST_MESSAGES).map((pos) => store.findMessageAt(pos)?.message)
   const [question] = first

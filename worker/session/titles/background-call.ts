@@ -17,7 +17,7 @@ export type BackgroundRequest = Omit<ModelRequest, "signal">
 
 /**
  * Returns the model's output; empty if it failed or took longer than `limitMs`. A model that refuses the request's
- * schema is asked again without it.
+ * schema is called again without the schema.
  */
 export async function askInBackground(
   session: LiveSession,

@@ -40,7 +40,7 @@ export interface CardRpc {
    * tool.
    */
   putCard(actor: Actor, card: StoredCard): Promise<Result<CardSummary>>
-  /** Removes a card. Its versions stay, because messages refer to them. Errors: `tenant_erased`, `card_unknown`. */
+  /** Removes a card. Its versions are kept, because messages refer to them. Errors: `tenant_erased`, `card_unknown`. */
   removeCard(actor: Actor, name: string): Promise<Result<null>>
   /** Returns the JSON of `{title, view}` of a version; null if the version is no longer stored. Stores nothing. */
   getCardView(name: string, revision: string): Promise<string | null>

@@ -17,7 +17,7 @@ export interface AgentWebhookRpc {
    * webhook.
    */
   keepAgentSecret(name: string): Promise<string | null>
-  /** Creates a new secret. The previous one stays valid for another day. Errors: `agent_unknown`. */
+  /** Creates a new secret. The previous one remains valid for another day. Errors: `agent_unknown`. */
   rotateAgentSecret(actor: Actor, name: string): Promise<Result<NewAgentSecret>>
   /** Returns the URL and the secrets for a question; null if the agent has none. */
   openAgentWebhook(name: string): Promise<WebhookEndpoint | null>

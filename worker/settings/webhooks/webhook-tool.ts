@@ -92,7 +92,7 @@ export interface WebhookRpc extends AgentWebhookRpc {
   ): Promise<Result<WebhookToolView | NewWebhookSecret>>
   /** Removes a tool. Errors: `webhook_tool_unknown`. */
   removeWebhookTool(actor: Actor, name: string): Promise<Result<null>>
-  /** Creates a new secret. The previous one stays valid for another day. Errors: `webhook_tool_unknown`. */
+  /** Creates a new secret. The previous one remains valid for another day. Errors: `webhook_tool_unknown`. */
   rotateWebhookSecret(actor: Actor, name: string): Promise<Result<NewWebhookSecret>>
   /**
    * Returns the URL and the secrets for a call; null if there is no such tool, if it has no secret, or if a user would

@@ -2,8 +2,8 @@
  * known-urls.ts: finds the URLs that a session received from its user or from tools, and not only from the model.
  *
  * A URL composed by the model can contain data that the model has read. Fetching it would leak the data to the operator
- * of the URL's server. So only the user's text and the sources of results count, but no arguments or other fields,
- * because these can repeat text from the model. Source: SPEC BT11.
+ * of the URL's server. So only the user's text and the sources of results count; arguments and other fields don't,
+ * because they can repeat text from the model. Source: SPEC BT11.
  */
 
 import { readCallSources } from "../../../shared/segment/call-sources.ts"

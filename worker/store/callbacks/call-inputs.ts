@@ -28,7 +28,7 @@ export interface StoredInput {
   readonly requests: readonly InputRequest[]
   /** Opaque state of the server; null if the server sent none. */
   readonly state: string | null
-  /** Set if the user did something else or the time has run out. Questions without answers are then cancelled. */
+  /** Set if the user did something else or the time has run out. In that case, unanswered questions are cancelled. */
   readonly isOver?: true
 }
 

@@ -36,7 +36,7 @@ export function writeCard(sql: SqlStorage, card: StoredCard): void {
   addVersion(sql, [card, card.samples])
 }
 
-/** Removes a card, so that results no longer cue it. Its versions stay. */
+/** Removes a card, so that results no longer cue it. Its versions are kept. */
 export function endCard(sql: SqlStorage, name: string): void {
   sql.exec("UPDATE cards SET samples = NULL WHERE name = ?", name)
 }

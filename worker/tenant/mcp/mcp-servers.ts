@@ -43,7 +43,7 @@ const MIN_TTL_MS = 60_000
 const DEFAULT_TTL_MS = 15 * 60_000
 const MAX_TTL_MS = 24 * 60 * 60_000
 
-/** Maximum number of characters in all definitions of a server. They are stored in one row. */
+/** Maximum number of characters in all definitions of a server. All definitions are stored in one row. */
 const MAX_OFFERED_CHARS = 512 * 1024
 
 /** An access token is renewed this long before it expires, in milliseconds. */
@@ -133,7 +133,8 @@ export class McpServers {
   async openCall({ user, server: name, tool, asks, isFromApp = false }: McpCall): Promise<Result<McpEndpoint>> {
     const stored = this.#find(name)
     if (stored === null) return UNKNOWN
-    // What a server offers to one user says nothing about the others, so only administrators renew such a list.
+    // What a server offers to one user says nothing about what it offers to others, so only administrators renew such a
+    // list.
     const isFresh = isPerUser(stored.config) || Date.now() - stored.fetched < stored.ttl
     const current: Result<StoredMcpServer> = isFresh ? succeed(stored) : await this.#refreshOnce(stored, user)
     if (!current.ok) return current

@@ -12,12 +12,12 @@ export const API_KEY_TABLE = `
     created INTEGER NOT NULL,        -- all times: milliseconds since 1970
     expires INTEGER,
     used INTEGER,
-    recorded INTEGER,                -- the last use that the audit log has
+    recorded INTEGER,                -- the last use that the audit log records
     created_by TEXT NOT NULL,        -- \`user:ada\`, \`key:a1\` or \`operator\`
-    creator TEXT,                    -- the user who answers for the key; null: the operator
-    creator_role TEXT NOT NULL,      -- the stored role of the creator then
+    creator TEXT,                    -- the user who is responsible for the key; null: the operator
+    creator_role TEXT NOT NULL,      -- the stored role of the creator when the key was made
     max_role TEXT NOT NULL) WITHOUT ROWID; -- the highest stored role of users for whom it makes tokens
-  -- Of this day: for which users the audit log has a token that a key made.
+  -- The users for whom the audit log records a token of a key on the current day.
   CREATE TABLE api_key_users (
     n INTEGER PRIMARY KEY, day INTEGER NOT NULL, key TEXT NOT NULL, user TEXT NOT NULL);
   CREATE UNIQUE INDEX api_key_users_user ON api_key_users (user, key)`

@@ -38,9 +38,9 @@ export const AUDIT_TABLES = `
     one INTEGER PRIMARY KEY CHECK (one = 1),
     seq INTEGER NOT NULL, hash TEXT NOT NULL,           -- the newest entry
     base_seq INTEGER NOT NULL, base_hash TEXT NOT NULL, -- the newest entry that was removed
-    minute INTEGER NOT NULL DEFAULT 0,                  -- of the newest failure, in minutes since 1970
-    failures INTEGER NOT NULL DEFAULT 0,                -- of this minute, with an entry each
-    day_failures INTEGER NOT NULL DEFAULT 0,            -- of this day (UTC), with an entry each
+    minute INTEGER NOT NULL DEFAULT 0,                  -- the minute of the newest failure, since 1970
+    failures INTEGER NOT NULL DEFAULT 0,                -- failures in this minute that have their own entries
+    day_failures INTEGER NOT NULL DEFAULT 0,            -- failures on this day (UTC) that have their own entries
     omitted INTEGER NOT NULL DEFAULT 0)`
 
 /**
@@ -98,7 +98,7 @@ export class AuditRows {
     this.#maxRows = maxRows
   }
 
-  /** Adds an entry. The caller makes the change that it records in the same transaction. Returns its `seq`. */
+  /** Adds an entry. The caller makes the change that the entry records in the same transaction. Returns its `seq`. */
   append(actor: Actor, event: AuditEvent, now: number): number {
     // Every change to the configuration adds an entry, so the cached configuration is cleared here.
     clearCachedConfig(this.#tenant)

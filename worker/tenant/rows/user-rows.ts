@@ -13,7 +13,7 @@ export const USER_TABLE = `
     role TEXT NOT NULL, issuer TEXT,
     status TEXT NOT NULL DEFAULT 'active',
     created INTEGER NOT NULL) WITHOUT ROWID;
-  -- Finds the other owners without reading all users. A member has no row in it.
+  -- Finds the other owners without reading all users. Only active owners are in this index.
   CREATE INDEX users_owner ON users (id) WHERE role = 'owner' AND status = 'active'`
 
 /** Lists one page of users. Reads only the rows that the page contains. */

@@ -28,7 +28,7 @@ export async function keepAgentSecret(host: TenantHost, name: string): Promise<s
   const secrets = rotateSecrets(null, Date.now())
   const sealed = await sealSecrets(host, ownerOf(name), secrets)
   const kept = host.change(() => {
-    // Another request has created a secret in the meantime.
+    // Another request may have created a secret in the meantime.
     const isCurrent = readAgentSecret(host.sql, name) === before
     if (isCurrent) writeAgentSecret(host.sql, name, sealed)
     return succeed(isCurrent ? secrets.current : null)

@@ -2,7 +2,7 @@
  * webhook-secrets.ts: the secrets that sign requests to a tenant's services: sealed, rotated and opened. Loaded on
  * demand.
  *
- * After a rotation, the previous secret stays valid for a day. Source: SPEC TW2.
+ * After a rotation, the previous secret remains valid for a day. Source: SPEC TW2.
  */
 
 import { parseJson } from "../../../shared/json.ts"
@@ -10,7 +10,7 @@ import { openSecret, sealSecret } from "../../platform/crypto/seal-secret.ts"
 import { createWebhookSecret } from "../../webhook/webhook-signature.ts"
 import type { TenantHost } from "../tenant-host.ts"
 
-/** How long the previous secret stays valid after a rotation, in milliseconds. */
+/** How long the previous secret remains valid after a rotation, in milliseconds. */
 const OLD_SECRET_MS = 24 * 60 * 60_000
 
 /** What is sealed, as JSON. */
@@ -40,7 +40,7 @@ export async function openSecrets(
   return opened === null ? null : (parseJson(opened.text) as unknown as Secrets)
 }
 
-/** Adds a new secret. The previous secret, if there is one, stays valid for a while. */
+/** Adds a new secret. The previous secret, if there is one, remains valid for OLD_SECRET_MS. */
 export function rotateSecrets(before: Secrets | null, now: number): Secrets {
   const old = before === null ? {} : { old: { secret: before.current, until: now + OLD_SECRET_MS } }
   return { current: createWebhookSecret(), ...old }

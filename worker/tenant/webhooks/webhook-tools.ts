@@ -51,7 +51,7 @@ export async function putWebhookTool(
   const secret = isNew ? await sealSecrets(host, ownerOf(name), secrets) : sealed
   return host.change(() => {
     const before = findWebhookTool(host.sql, name)
-    // Another request has added, removed or rotated the secret in the meantime.
+    // Another request may have added, removed or rotated the secret in the meantime.
     const isCurrent = (before?.secret ?? null) === sealed
     if (before === null && listWebhookTools(host.sql).length >= MAX_WEBHOOK_TOOLS)
       return fail({ reason: "webhook_tools_full", max: MAX_WEBHOOK_TOOLS })

@@ -1,4 +1,4 @@
-/** calculate-tool.ts: computes an arithmetic expression, because models make mistakes in arithmetic. */
+/** calculate-tool.ts: evaluates an arithmetic expression, because models make mistakes in arithmetic. */
 
 import { defineTool } from "../define-tool.ts"
 

@@ -84,7 +84,7 @@ const SIGNS: readonly (readonly [RegExp, string])[] = [
 const toTable = <T>(entries: Readonly<Record<string, T>>): Record<string, T> =>
   Object.assign(Object.create(null), entries)
 
-/** Computes an expression. The result contains the expression as it was written. Errors: those of the tool. */
+/** Evaluates an expression. The result contains the expression as it was written. Errors: those of the tool. */
 export function calculate(expression: string): { readonly [key: string]: Json } {
   const written = SIGNS.reduce((text, [sign, operator]) => text.replace(sign, operator), expression)
   if (OTHER_SIGNS.test(written)) return refuse(UNREADABLE)
@@ -96,9 +96,12 @@ export function calculate(expression: string): { readonly [key: string]: Json } 
     // The package's message would repeat parts of the expression, and mention disabled features.
     return refuse(UNREADABLE)
   }
-  if (typeof value !== "number") return refuse("is not a calculation with numbers")
+  if (typeof value !== "number") return refuse("doesn't evaluate to a number")
   if (!Number.isFinite(value))
-    return { error: "The result isn't a finite number.", details: "It divides by zero, or is too large or undefined." }
+    return {
+      error: "The result isn't a finite number.",
+      details: "The expression divides by zero, or its result is too large or undefined.",
+    }
   return { expression, result: toShortFigure(value) }
 }
 

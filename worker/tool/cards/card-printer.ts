@@ -40,7 +40,7 @@ export function createCardPrinter({ env, tenant }: CardOwner): CardPrinter {
         if (view === null || views.has(view) || views.size >= MAX_VIEWS) continue
         const reference = parseViewReference(view)
         const text = reference === null ? null : await readView(env, tenant, reference)
-        // The server checked the template before it stored it.
+        // The server checked the template before storing it.
         views.set(view, text === null ? null : ((parseJson(text) ?? null) as unknown as CardView | null))
       }
     },

@@ -1,7 +1,7 @@
 /**
  * tenant-card.ts: finds the tenant's card for a tool's result. Loaded on the first result that could have one.
  *
- * A changed card applies to results within CARD_TRUST_MS. Source: SPEC CV10.
+ * A change to a card takes effect within CARD_TRUST_MS. Source: SPEC CV10.
  */
 
 import { checkValue } from "../../../shared/json-schema/match-schema.ts"

@@ -41,8 +41,8 @@ export async function saveImage(request: ImageRequest, env: ImageEnv, ctx: ToolC
 }
 
 /**
- * Creates the label of an image. It is also the alternative text (SPEC AX6), so the label of a chart contains its
- * numbers.
+ * Creates the label of an image. The label is also the alternative text (SPEC AX6), so the label of a chart contains
+ * its numbers.
  */
 function describeImage({ kind, prompt, title, data }: ImageRequest): string {
   if (kind !== "chart") return title ?? prompt

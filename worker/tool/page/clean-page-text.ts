@@ -1,7 +1,7 @@
 /** clean-page-text.ts: removes invisible characters from a page's text. Pure. */
 
 /**
- * Control characters except tab and line break, direction controls, zero-width separators, and the
+ * Matches control characters except tab and line break, direction controls, zero-width separators, and the
  * tag characters, which can hide text from people. Joiners are kept, because scripts and emoji need them.
  */
 const UNSEEN =

@@ -124,7 +124,7 @@ function parseContentType(header: string | null): { readonly type: string; reado
   return { type: type.trim(), charset: charset ?? null }
 }
 
-/** Reads at most MAX_PAGE_BYTES and closes the rest. */
+/** Reads at most MAX_PAGE_BYTES, and cancels the rest of the body. */
 async function readBeginning(body: ReadableStream<Uint8Array> | null): Promise<{ bytes: Uint8Array; isCut: boolean }> {
   const reader = new BodyReader(body)
   const bytes = await reader.peek(MAX_PAGE_BYTES + 1)

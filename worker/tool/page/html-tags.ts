@@ -1,4 +1,4 @@
-/** html-tags.ts: reads the tags and texts of an HTML source, from the tokens of htmlparser2. Pure. */
+/** html-tags.ts: reads the tags and the text of an HTML source, from the tokens of htmlparser2. Pure. */
 
 import type { Tokenizer } from "htmlparser2"
 

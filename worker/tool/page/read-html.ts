@@ -4,7 +4,8 @@
  * HTML → tokens (htmlparser2) → blocks → text
  * Headings, paragraphs, list items and table rows become lines of plain text, in document order. What a reader doesn't
  * see is left out: scripts, styles, hidden elements, form fields. If the page has a main part, only that is returned,
- * and otherwise its navigation is left out. No tree is built, so time and memory are linear. Source: SPEC BT6.
+ * and otherwise its navigation is left out. No tree is built, so time and memory are linear in the size of the source.
+ * Source: SPEC BT6.
  */
 
 import { decodeHTML } from "entities/decode"
@@ -50,7 +51,7 @@ const VOID: ReadonlySet<string> = new Set(
   "area base br col embed hr img input link meta param source track wbr".split(" "),
 )
 
-/** Reads the text of a page. Cost: linear in the source. */
+/** Reads the text of a page. Cost: linear in the size of the source. */
 export function readHtml(source: string): PageText {
   const reader = new PageReader()
   const tags = createTagReader(source, {

@@ -13,8 +13,8 @@ import { type PageText, readHtml } from "./read-html.ts"
 import { cleanPageText } from "./clean-page-text.ts"
 
 /**
- * Maximum length of the text in one result, in UTF-16 code units. It fits into a card's data (MAX_CARD_BYTES) in any
- * script.
+ * Maximum length of the text in one result, in UTF-16 code units. Text of this length fits into a card's data
+ * (MAX_CARD_BYTES) in any script.
  */
 export const MAX_PART_CHARS = 16_000
 const MAX_TITLE_CHARS = 300

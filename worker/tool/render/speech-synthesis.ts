@@ -93,7 +93,7 @@ function msToSamples(ms: number): number {
   return Math.round((ms / 1000) * SAMPLE_RATE)
 }
 
-/** Creates a two-pole resonator, which models a cavity of the mouth. It glides to the given frequency. */
+/** Creates a two-pole resonator, which models a cavity of the mouth. The resonator glides to the given frequency. */
 function createResonator(bandwidth: number) {
   const decay = Math.exp((-Math.PI * bandwidth) / SAMPLE_RATE)
   let [currentHz, previous, beforePrevious] = [1000, 0, 0]
