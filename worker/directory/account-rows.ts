@@ -12,7 +12,7 @@ export const ACCOUNT_TABLE = `
     registered INTEGER NOT NULL DEFAULT 0,  -- 1: the tenant has a row of this user; 2: the user was erased
     suspended INTEGER NOT NULL DEFAULT 0,
     version INTEGER NOT NULL DEFAULT 0,     -- the newest change by an administrator that was applied
-    role TEXT)                              -- the role after that change; null: unknown`
+    role TEXT)                              -- the role after it; null: unknown`
 
 type AccountRow = { registered: number; suspended: number; version: number; role: string | null }
 

@@ -19,7 +19,7 @@ export const LOGIN_TABLE = `
     id TEXT PRIMARY KEY,
     hash TEXT NOT NULL, previous TEXT,   -- SHA-256 of the secrets
     issuer TEXT NOT NULL, generation INTEGER NOT NULL,
-    role TEXT,                           -- from the issuer's role claim
+    role TEXT,                           -- by the issuer's claim
     created INTEGER NOT NULL,            -- times in milliseconds since 1970
     used INTEGER NOT NULL) WITHOUT ROWID`
 

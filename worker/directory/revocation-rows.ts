@@ -11,7 +11,7 @@ import { CLOCK_TOLERANCE_SECONDS } from "../auth/verify-token.ts"
 
 export const REVOCATION_TABLES = `
   CREATE TABLE revoked (
-    n INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused, because holders refer to it
+    n INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused, since holders refer to it
     token TEXT,                          -- a jti or the id of a sign-in; null: every token issued up to \`issued\`
     issued REAL NOT NULL,
     expires REAL);                       -- null: never

@@ -21,7 +21,7 @@ export const JOB_TABLES = `
     due INTEGER NOT NULL,              -- when its next slice may run
     tries INTEGER NOT NULL DEFAULT 0,  -- consecutive failures
     tally TEXT NOT NULL,               -- JSON: Tally
-    progress TEXT NOT NULL,            -- JSON: where the job continues
+    progress TEXT NOT NULL,            -- JSON: where it continues
     fault TEXT) WITHOUT ROWID;         -- JSON: Fault
   CREATE INDEX job_kind ON job (kind, created);
   CREATE TABLE job_file (

@@ -9,7 +9,7 @@ export const SEARCH_TABLE = `
   CREATE TABLE search_entry (
     n INTEGER PRIMARY KEY,
     session TEXT NOT NULL,
-    pos INTEGER NOT NULL,          -- position of its newest message; 0: the entry has only a title
+    pos INTEGER NOT NULL,          -- of its newest message; 0: the entry has only a title
     question TEXT, answer TEXT);   -- JSON: MessageText
   CREATE UNIQUE INDEX search_session ON search_entry (session, pos);
   ALTER TABLE sessions ADD COLUMN indexed INTEGER NOT NULL DEFAULT 0;

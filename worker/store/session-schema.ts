@@ -24,7 +24,7 @@ export const MIGRATIONS: readonly string[] = [
      id TEXT NOT NULL, role TEXT NOT NULL, exchange_id TEXT NOT NULL,
      parent INTEGER, version INTEGER NOT NULL,
      status TEXT NOT NULL, reason TEXT,
-     seq INTEGER NOT NULL,      -- written at start and end; in between, the leaf rows contain it
+     seq INTEGER NOT NULL,      -- written at start and end; in between, the leaf rows have it
      words TEXT NOT NULL,       -- text of a user or agent, verbatim; empty on assistant rows
      meta TEXT NOT NULL,        -- JSON: TranscriptMeta (row-codec.ts)
      created INTEGER NOT NULL);
@@ -74,9 +74,9 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE transcript ADD COLUMN agent TEXT;      -- JSON: AgentTag of a message from or for another agent
    ALTER TABLE queue ADD COLUMN agent TEXT;
    CREATE TABLE begun (                               -- turns that another agent started (agent-ask-rows.ts)
-     id TEXT PRIMARY KEY,                             -- of the message that started the turn; also the exchange's id
+     id TEXT PRIMARY KEY,                             -- of the message that started it, and of the exchange in both sessions
      mode TEXT NOT NULL,                              -- sync, async, callback
-     session TEXT NOT NULL, call_id TEXT NOT NULL,    -- the session and the call that wait for the answer
+     session TEXT NOT NULL, call_id TEXT NOT NULL,    -- that wait for the answer
      path TEXT NOT NULL,                              -- JSON: the sessions that led to this one
      depth INTEGER NOT NULL, budget INTEGER NOT NULL,
      owed INTEGER NOT NULL) WITHOUT ROWID;
@@ -84,7 +84,7 @@ export const MIGRATIONS: readonly string[] = [
    CREATE TABLE asked (                               -- questions to other agents
      id TEXT PRIMARY KEY, call_id TEXT NOT NULL, session TEXT NOT NULL, agent TEXT NOT NULL,
      mode TEXT NOT NULL, budget INTEGER NOT NULL,
-     until INTEGER,                                   -- when the question expires; null: its turn waits for the answer
+     until INTEGER,                                   -- when it expires; null: its turn waits for it
      open INTEGER NOT NULL) WITHOUT ROWID;
    CREATE INDEX asked_open ON asked (open) WHERE open = 1`,
   // External answers: the last accepted record of each.
@@ -144,7 +144,7 @@ export const MIGRATIONS: readonly string[] = [
      upto TEXT NOT NULL,                               -- id of the last message
      title TEXT NOT NULL, named INTEGER NOT NULL,
      created INTEGER NOT NULL,
-     expires INTEGER,                                  -- when the copy is deleted; null: never. While incomplete: soon
+     expires INTEGER,                                  -- when it is deleted; null: never. While it is written: soon
      messages INTEGER NOT NULL) WITHOUT ROWID`,
   "ALTER TABLE session ADD COLUMN title_source TEXT", // TitleSource (session-rows.ts)
   FEEDBACK_COLUMN,

@@ -16,9 +16,9 @@ import type { UserRows } from "./rows/user-rows.ts"
 export const USER_NOTICE_TABLE = `
   CREATE TABLE user_notices (
     user TEXT PRIMARY KEY,
-    version INTEGER NOT NULL,        -- the number of the change's audit log entry
+    version INTEGER NOT NULL,        -- the number of the change in the audit log
     retry INTEGER NOT NULL,
-    up_to REAL) WITHOUT ROWID;       -- revokes the tokens issued up to this time, in seconds since 1970; null: all
+    up_to REAL) WITHOUT ROWID;       -- ends the tokens issued up to then, in seconds since 1970; null: all
   CREATE INDEX user_notices_retry ON user_notices (retry)`
 
 /** Time limit for a directory's response, in milliseconds. After that, the directory counts as not notified. */

@@ -19,7 +19,7 @@ export const DIRECTORY_USAGE_TABLES = `
   CREATE TABLE usage_session (
     ledger TEXT PRIMARY KEY, n INTEGER NOT NULL,         -- number of the newest report
     unsent TEXT NOT NULL,                                -- JSON: UsageEntry[] that are in no batch yet
-    has_unsent INTEGER NOT NULL,                         -- for the index, so that most reports don't change the index
+    has_unsent INTEGER NOT NULL,                         -- for the index, which most reports then do not change
     ended INTEGER) WITHOUT ROWID;                        -- when the session was erased, or null
   CREATE INDEX usage_unsent ON usage_session (ledger) WHERE has_unsent = 1;
   CREATE TABLE usage_total (

@@ -11,7 +11,7 @@ import { putTotals, rowToTotals, SUMMED_COLUMNS, TOTALS_COLUMNS, type TotalsRow 
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
 
 export const TENANT_USAGE_TABLES = `
-  CREATE TABLE usage_ledger (ledger TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID; -- of users, but without names
+  CREATE TABLE usage_ledger (ledger TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID; -- of users, whom it does not name
   CREATE TABLE usage_total (
     day TEXT NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL, agent TEXT NOT NULL, ${TOTALS_COLUMNS},
     PRIMARY KEY (day, provider, model, agent)) WITHOUT ROWID;

@@ -12,10 +12,10 @@ export const API_KEY_TABLE = `
     created INTEGER NOT NULL,        -- all times: milliseconds since 1970
     expires INTEGER,
     used INTEGER,
-    recorded INTEGER,                -- the last use that the audit log records
+    recorded INTEGER,                -- the last use that the audit log has
     created_by TEXT NOT NULL,        -- \`user:ada\`, \`key:a1\` or \`operator\`
-    creator TEXT,                    -- the user who is responsible for the key; null: the operator
-    creator_role TEXT NOT NULL,      -- the stored role of the creator when the key was made
+    creator TEXT,                    -- the user who answers for the key; null: the operator
+    creator_role TEXT NOT NULL,      -- the stored role of the creator then
     max_role TEXT NOT NULL) WITHOUT ROWID; -- the highest stored role of users for whom it makes tokens
   -- The users for whom the audit log records a token of a key on the current day.
   CREATE TABLE api_key_users (

@@ -38,9 +38,9 @@ export const AUDIT_TABLES = `
     one INTEGER PRIMARY KEY CHECK (one = 1),
     seq INTEGER NOT NULL, hash TEXT NOT NULL,           -- the newest entry
     base_seq INTEGER NOT NULL, base_hash TEXT NOT NULL, -- the newest entry that was removed
-    minute INTEGER NOT NULL DEFAULT 0,                  -- the minute of the newest failure, since 1970
-    failures INTEGER NOT NULL DEFAULT 0,                -- failures in this minute that have their own entries
-    day_failures INTEGER NOT NULL DEFAULT 0,            -- failures on this day (UTC) that have their own entries
+    minute INTEGER NOT NULL DEFAULT 0,                  -- of the newest failure, in minutes since 1970
+    failures INTEGER NOT NULL DEFAULT 0,                -- of this minute, with an entry each
+    day_failures INTEGER NOT NULL DEFAULT 0,            -- of this day (UTC), with an entry each
     omitted INTEGER NOT NULL DEFAULT 0)`
 
 /**

@@ -15,15 +15,15 @@ export const ISSUER_TABLES = `
     metadata TEXT NOT NULL,          -- JSON of ProviderMetadata
     keys TEXT NOT NULL,              -- JSON of a list of public keys
     fetched INTEGER NOT NULL,        -- when the keys were last fetched, in milliseconds since 1970
-    attempted INTEGER NOT NULL,      -- when fetching the keys was last attempted
-    failing INTEGER,                 -- when fetching first failed after the last success; null if it hasn't failed
+    attempted INTEGER NOT NULL,      -- when that was last attempted
+    failing INTEGER,                 -- the first failed attempt since then; null if there was none
     discovered INTEGER NOT NULL,     -- when the metadata was last fetched
     created INTEGER NOT NULL,
-    generation INTEGER NOT NULL,     -- the audit log entry number of the last change that could mean different users
+    generation INTEGER NOT NULL,     -- the number in the audit log of the change that decided who its users are
     UNIQUE (issuer, audience)) WITHOUT ROWID;
   CREATE TABLE issuer_claims (
     issuer TEXT NOT NULL, audience TEXT NOT NULL,
-    retry INTEGER NOT NULL DEFAULT 0,  -- when the claim is released if no issuer uses it
+    retry INTEGER NOT NULL DEFAULT 0,  -- without an issuer, when it is released again
     PRIMARY KEY (issuer, audience)) WITHOUT ROWID;
   -- Every issuer that was ever registered, with its name: users of a removed issuer still have their data.
   CREATE TABLE issuer_history (

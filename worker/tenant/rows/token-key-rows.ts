@@ -9,7 +9,7 @@ export const TOKEN_KEY_TABLE = `
   CREATE TABLE token_keys (
     generation INTEGER PRIMARY KEY,
     created INTEGER,                 -- milliseconds since 1970; null: generation 1
-    retires INTEGER)                 -- when the key stops being accepted; null for the newest key`
+    retires INTEGER)                 -- when it is no longer accepted; null: the newest`
 
 /** The token keys of a tenant that never rotated them. */
 export const FIRST_TOKEN_KEYS: readonly TokenKeyInfo[] = [{ generation: 1, created: null, retires: null }]
