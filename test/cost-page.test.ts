@@ -85,7 +85,7 @@ test("[CM7] docs/cost.md has the prices, operations and totals of the cost model
       ],
     ),
     day: createTable(
-      ["one million sessions of four turns a day", ""],
+      ["one million sessions a day, with four turns each", ""],
       [
         ["one day", toDollars(day)],
         ["30 such days", toDollars(day * 30)],

@@ -1,5 +1,5 @@
 /**
- * use-playback-resume.ts: continues audio and video at the same position after their URL was renewed. SPEC PG59.
+ * use-playback-resume.ts: resumes audio and video at the same position after their URL has been renewed. SPEC PG59.
  */
 
 import { useRef } from "preact/hooks"
@@ -15,7 +15,7 @@ export function usePlaybackResume(): PlaybackResume {
   const saved = useRef<{ readonly at: number; readonly wasPlaying: boolean } | null>(null)
   return {
     savePosition(element) {
-      // An element that fails again before its position was restored is at 0, so the first saved position is kept.
+      // An element that fails again before its position has been restored is at 0, so the first saved position is kept.
       saved.current ??= { at: element.currentTime, wasPlaying: !element.paused }
     },
     restorePosition(element) {

@@ -133,7 +133,7 @@ function readLifetimeMs(token: string): number {
     : DEFAULT_TOKEN_LIFETIME_MS
 }
 
-/** Returns a key that identifies the token's user across tenants; null if the token doesn't name a user. */
+/** Returns a key for the token's user that is unique among all tenants; null if the token doesn't name a user. */
 export function readUser(token: string): string | null {
   const { tenant, sub } = readClaims(token)
   return typeof tenant === "string" && typeof sub === "string" ? `${tenant}/${sub}` : null

@@ -1,4 +1,4 @@
-/** search-api.ts: the HTTP requests of the search, and the parsers of their responses. Source: SPEC FT1, FT8. */
+/** search-api.ts: the HTTP requests for searching, and the parsers for their responses. Source: SPEC FT1, FT8. */
 
 import * as v from "valibot"
 import type { MessageHitPage, SearchPage } from "../../shared/protocol/http-body.ts"

@@ -91,7 +91,7 @@ export const pricesText = {
     price: (field: string) => `“${field}” must be a number from 0 to 100,000.`,
     number: (field: string, text: string) => `“${field}” is “${text}”. It must be a number, such as 3 or 0.25.`,
     separator: (field: string, text: string) =>
-      `“${field}” is “${text}”. Write it without a thousands separator, such as 1000 or 0.25.`,
+      `“${field}” is “${text}”. Write it without a thousands separator, for example: 1000 or 0.25.`,
     twice: "This model already has a price from the same day. Edit that price.",
     full: (max: number) => `You can have up to ${max} prices. Delete one first.`,
   },

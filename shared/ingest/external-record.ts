@@ -190,7 +190,7 @@ function interpretEnd(
   if (status === "cancelled") return { do: "cancel" }
   const thinking = createTextEvents("thinking", streamed.findRestOfResponse("thinking", thinkingText) ?? "")
   const rest = createTextEvents("text", streamed.findRestOfResponse("text", text) ?? "")
-  // Missing thinking must not split the open text part.
+  // Thinking that wasn't streamed must not split the open text part, so it is added after the text.
   const texts = streamed.isOpen("text") ? [...rest, ...thinking] : [...thinking, ...rest]
   const emitted = texts.length === 0 ? null : emitEvents(message, record, ...texts)
   return {

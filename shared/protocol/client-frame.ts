@@ -31,7 +31,7 @@ const clientFrameSchema = v.variant("type", [
     attachments: v.optional(v.array(idSchema)),
     /** How much the model thinks about this message. If absent, the agent's setting applies. */
     effort: v.optional(v.picklist(EFFORTS)),
-    /** The click on a card that the message represents. The server writes the message's text. */
+    /** The card click that the message represents. The server writes the message's text. */
     action: v.optional(actionClickSchema),
   }),
   v.object({ type: v.literal("cancel"), exchange_id: idSchema }),

@@ -16,7 +16,7 @@ const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
 const url = (at: string): string => `${setup.cuecard.url}/${at}`
 
-/** Gives the pages of a context tokens for another user. */
+/** Makes the pages of a context receive tokens for another user. */
 async function signInAs(context: BrowserContext, user: string): Promise<void> {
   await context.route("**/v1/dev/token", async (route) => {
     const headers = { "content-type": "application/json" }
@@ -203,7 +203,7 @@ test("[PG82] the document's title names the open conversation", async () => {
 
 describe("the header of an agent's conversation", () => {
   test.each(DESKTOP_AND_PHONE)(
-    "[PG78] on a %s it says who asked, and links back to where it was opened",
+    "[PG78] on a %s it says who asked, and links back to the conversation from which the user came",
     async (name, size) => {
       const { page, errors } = await openPage(setup.browser, setup.cuecard, { size })
       await askQuestion(page, "Ask the researcher to compare the weather in Oslo and Lima")
@@ -292,8 +292,8 @@ test("[PG81] the reading position is restored when the user comes back to a conv
 describe("copying", () => {
   test.each([
     ["without a clipboard", "undefined", false],
-    ["with a refusing clipboard", "{ writeText: () => Promise.reject(new Error('no')) }", false],
-    ["and nothing works", "undefined", true],
+    ["with a clipboard that refuses", "{ writeText: () => Promise.reject(new Error('no')) }", false],
+    ["with no way to copy", "undefined", true],
   ])("[PG83] %s, the page copies in another way, or says that it couldn't copy", async (_, clipboard, isBlocked) => {
     const context = await setup.browser.newContext({ viewport: DESKTOP })
     await context.addInitScript(`Object.defineProperty(navigator, "clipboard", { value: ${clipboard} })`)

@@ -32,8 +32,8 @@ const FIGURES: Omit<UsageRowView, "model" | "provider"> = {
 }
 
 /**
- * Responds with calls whose cost is unknown: calls to two models without a price, and to a known model that reported no
- * tokens.
+ * Responds with calls whose cost is unknown: calls to two models without a price, and to a model that has a
+ * built-in price.
  */
 async function fakeUsage(page: Page): Promise<void> {
   await page.route("**/v1/usage?*", async (route) => {
@@ -68,7 +68,7 @@ describe("prices on the admin page", () => {
     await page.getByLabel("Output, US dollars per million tokens").fill("8")
     await page.keyboard.press("Enter")
     expect(await dialogFault(page)).toBe(
-      "“Input” is “1,000”. Write it without a thousands separator, such as 1000 or 0.25.",
+      "“Input” is “1,000”. Write it without a thousands separator, for example: 1000 or 0.25.",
     )
     expect(await page.getByLabel(/^Input, US dollars/).getAttribute("inputmode")).toBe("decimal")
     await page.getByLabel(/^Input, US dollars/).fill("1,5")

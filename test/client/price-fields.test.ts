@@ -29,9 +29,9 @@ test.each([
 })
 
 test.each([
-  ["1,000", "“Input” is “1,000”. Write it without a thousands separator, such as 1000 or 0.25."],
-  ["1,000.50", "“Input” is “1,000.50”. Write it without a thousands separator, such as 1000 or 0.25."],
-  ["1.000,5", "“Input” is “1.000,5”. Write it without a thousands separator, such as 1000 or 0.25."],
+  ["1,000", "“Input” is “1,000”. Write it without a thousands separator, for example: 1000 or 0.25."],
+  ["1,000.50", "“Input” is “1,000.50”. Write it without a thousands separator, for example: 1000 or 0.25."],
+  ["1.000,5", "“Input” is “1.000,5”. Write it without a thousands separator, for example: 1000 or 0.25."],
   ["free", "“Input” is “free”. It must be a number, such as 3 or 0.25."],
   ["-1", "“Input” is “-1”. It must be a number, such as 3 or 0.25."],
   ["1e-7", "“Input” is “1e-7”. It must be a number, such as 3 or 0.25."],

@@ -27,7 +27,7 @@ export interface ProviderFaults {
   readonly path?: string
   /** The response body of the affected paths, in place of the provider's. */
   readonly body?: string
-  /** The status of the affected paths. With `location`, the response is a redirect. */
+  /** The status of the response, with `body` or `location`. A redirect needs a 3xx status and `location`. */
   readonly status?: number
   readonly location?: string
   /** Replaces claims of the ID tokens that the token endpoint issues. Null removes a claim. */

@@ -1,5 +1,5 @@
 /**
- * provider-streams.ts: recorded streams of the providers. All of them have the same content, but each is in its
+ * provider-streams.ts: streams of the providers. A scenario has the same content for every provider, in that
  * provider's wire format.
  *
  * `<UPSTREAM_URL>/provider/<provider>.<scenario>/<run>/…` plays a stream. The formats follow the providers' API
@@ -16,7 +16,7 @@ type Recording = readonly (Json | string)[] | { readonly status: number; readonl
 /** The signature of the thinking and the calls in `stateful`. */
 export const SIGNATURE = "opaque+/=ünïcode\\n"
 
-/** The scenarios that every provider has. */
+/** The scenarios that every provider except Workers AI has. */
 export const SCENARIOS = ["text", "thinking", "tools", "refusal", "cut-off", "429", "error-in-stream"] as const
 
 /** Plays a scenario. `stateful` plays a call with its state, and then, once it has received the result, text. */

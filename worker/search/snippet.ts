@@ -69,7 +69,7 @@ function isMatchAt(words: readonly Word[], at: number, { words: wanted, isPrefix
   })
 }
 
-/** Returns the first match of the window with the most different phrases. */
+/** Returns the first match in the window that contains the most distinct phrases. */
 function findDensest(matches: readonly Match[]): Match | null {
   let best: { match: Match; count: number } | null = null
   for (const [at, match] of matches.entries()) {
@@ -89,7 +89,10 @@ function snapToWord(words: readonly Word[], offset: number): number {
   return offset === 0 ? 0 : (words.find(({ start }) => start >= offset)?.start ?? offset)
 }
 
-/** Returns the end of the last word before an offset, so that no word and no character is cut. */
+/**
+ * Returns the end of the last word that ends at or before an offset, so that no word is cut. If that word is too far
+ * back, returns the offset itself.
+ */
 function cutEnd(words: readonly Word[], text: string, offset: number): number {
   if (offset >= text.length) return text.length
   const end = words.findLast((word) => word.end <= offset)?.end ?? 0
@@ -109,7 +112,7 @@ function markHits(
     at = to
   }
   for (const { start, end } of matches) {
-    // Matches of the same units overlap.
+    // Matches can overlap, so this one may already be marked.
     if (end <= at) continue
     push(Math.max(start, at), false)
     push(end, true)

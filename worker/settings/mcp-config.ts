@@ -1,6 +1,6 @@
 /**
- * mcp-config.ts: the configuration of a tenant's MCP servers, their tools, and the calls of the tenant object that
- * concern them. Pure. Source: SPEC MP1-MP9, MA1, MA4.
+ * mcp-config.ts: the configuration of a tenant's MCP servers, their tools, and the tenant object's methods
+ * for them. Pure. Source: SPEC MP1-MP9, MA1, MA4.
  */
 
 import * as v from "valibot"

@@ -1,4 +1,4 @@
-/** model-config.ts: a tenant's own models: their schema, and the calls of the tenant object that concern them. Pure. */
+/** model-config.ts: a tenant's own models: their schema, and the tenant object's methods for them. Pure. */
 
 import * as v from "valibot"
 import type { Result } from "../../shared/fault.ts"

@@ -1,4 +1,4 @@
-/** theme-rpc.ts: the calls of the tenant object that concern the theme. Pure. */
+/** theme-rpc.ts: the tenant object's methods for the theme. Pure. */
 
 import type { Result } from "../../shared/fault.ts"
 import type { Theme, ThemeView } from "../../shared/theme/page-theme.ts"

@@ -8,7 +8,7 @@ import type { ImportPart } from "../platform/rpc/session-types.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
 import type { SqlExecutor } from "../store/storage-gate.ts"
 
-/** The part of a file that is sent whole, in one request. */
+/** The only part of a file that is sent whole, in one request. */
 export const WHOLE_FILE: ImportPart = { part: 1, of: 1 }
 
 /** The result of staging one part. */
@@ -18,8 +18,8 @@ export interface PartTally {
   /** The first MAX_BAD_LINES skipped lines. */
   readonly bad: readonly BadLine[]
   /**
-   * Counts of content that cannot be shown as it was, by kind. Folding adds the content that it drops. Absent in a
-   * tally stored by an earlier version.
+   * Counts of content that cannot be shown as it was, by kind. Folding also counts the content that it drops. Absent in
+   * a tally stored by an earlier version.
    */
   readonly kinds?: KindTotals
   /** The title that another system gave the conversation. */

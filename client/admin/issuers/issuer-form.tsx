@@ -174,7 +174,7 @@ export function IssuerForm({ api, identity, issuer, onSaved, onClose }: IssuerFo
   )
 }
 
-/** The callback URL, which the administrator enters at the provider. */
+/** The callback URL, which the administrator registers with the provider. */
 function CallbackAddress({ name }: { readonly name: string }): VNode {
   const address = `${location.origin}/auth/callback/${name}`
   return (

@@ -1,5 +1,5 @@
 /**
- * pi-session.ts: converts Pi's lines to records: a session file, or the output of `--mode json`.
+ * pi-session.ts: converts Pi's lines, from a session file or the output of `--mode json`, to records.
  *
  * A session file has a line per entry; an entry of type `message` contains a message. The output has a `message_end`
  * event per message, and other events that repeat the message. Pure.
@@ -70,8 +70,7 @@ export function writePiLine(writer: HistoryWriter, line: Fields): void {
 }
 
 /**
- * Returns whether Pi wrote a line of one of these types. Lines with only LINE_FIELDS count, because Pi omits an empty
- * name.
+ * Returns whether Pi wrote a line of this type. A line with only LINE_FIELDS counts, because Pi omits an empty name.
  */
 function isProgramLine(line: Fields, type: string): boolean {
   const field = PROGRAM_LINE_TYPES[type] ?? null

@@ -41,7 +41,8 @@ function refuseRemote(because: RemoteFlaw) {
 }
 
 /**
- * Fetches a URL up to its first bytes. `isAllowedHost` restricts redirects; in tests, requests go to `upstream`
+ * Fetches a URL, and returns once the first bytes of the response have been read. The caller streams the rest.
+ * `isAllowedHost` restricts redirects; in tests, requests go to `upstream`
  * instead.
  *
  * Errors: `url_refused` for the URL or a redirect; `remote_refused` with the reason.

@@ -1,5 +1,5 @@
 /**
- * streamed-session.ts: the calls of the session object that concern external producers. Their code is loaded on the
+ * streamed-session.ts: the session object's methods for external producers. Their code is loaded on the
  * first call.
  */
 
@@ -38,7 +38,7 @@ export abstract class StreamedSession extends PortableSession {
     return await acceptToolResult(this.getLifecycle().current(), result)
   }
 
-  /** Stops the requests of revoked tokens. If the code isn't loaded, no request is open. */
+  /** Stops requests made with revoked tokens. If the code isn't loaded, no request is open. */
   protected stopProducers(revoked: RevocationState): void {
     void this.#ingress?.then((ingress) => ingress.stopRevoked(revoked))
   }

@@ -1,4 +1,4 @@
-/** card-rpc.ts: the calls of the tenant object that concern the tenant's cards. Pure. */
+/** card-rpc.ts: the tenant object's methods for the tenant's cards. Pure. */
 
 import type { Result } from "../../../shared/fault.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"

@@ -1,4 +1,4 @@
-/** agent-webhook.ts: the calls of the tenant object for agents that a webhook answers. Pure. Source: SPEC EA6. */
+/** agent-webhook.ts: the tenant object's methods for agents that a webhook answers. Pure. Source: SPEC EA6. */
 
 import type { Result } from "../../../shared/fault.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"

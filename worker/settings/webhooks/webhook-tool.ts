@@ -1,5 +1,5 @@
 /**
- * webhook-tool.ts: the configuration of a tenant's webhook tools, and the calls of the tenant object that concern them.
+ * webhook-tool.ts: the configuration of a tenant's webhook tools, and the tenant object's methods for them.
  * Pure. Source: SPEC TW1-TW8.
  */
 

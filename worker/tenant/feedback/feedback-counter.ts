@@ -1,4 +1,4 @@
-/** feedback-counter.ts: the calls of the tenant object that count feedback. Source: SPEC WR13. */
+/** feedback-counter.ts: the tenant object's methods that count feedback. Source: SPEC WR13. */
 
 import { DurableObject } from "cloudflare:workers"
 import type { FeedbackCount } from "../../../shared/protocol/writing/feedback.ts"

@@ -72,7 +72,7 @@ function toServer({ config, offered, pinned, flaw, ...row }: McpRow): StoredMcpS
   }
 }
 
-/** Returns whether agents can use a tool. `name` is the tool's name on the server. */
+/** Returns a tool's state: whether agents can use it and, if not, why. `name` is the tool's name on the server. */
 export function getToolState({ config, offered, pinned }: StoredMcpServer, name: string): McpToolState {
   if (!config.tools.includes(name)) return "not_allowed"
   const now = offered.find((tool) => tool.name === name)

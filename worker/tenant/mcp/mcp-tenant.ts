@@ -1,4 +1,4 @@
-/** mcp-tenant.ts: the calls of the tenant object that concern MCP servers. Their code is loaded on demand. */
+/** mcp-tenant.ts: the tenant object's methods for MCP servers. Their code is loaded on demand. */
 
 import type { Result } from "../../../shared/fault.ts"
 import type { McpConnection } from "../../../shared/protocol/http-body.ts"

@@ -1,5 +1,5 @@
 /**
- * model-tenant.ts: the calls of the tenant object that concern its own models. Their code is loaded on the first
+ * model-tenant.ts: the tenant object's methods for its own models. Their code is loaded on the first
  * call. Source: SPEC TM1.
  */
 

@@ -1,4 +1,4 @@
-/** question-tenant.ts: the calls of the tenant object that pass questions to programs. Source: SPEC EA4. */
+/** question-tenant.ts: the tenant object's methods that pass questions to programs. Source: SPEC EA4. */
 
 import type { OpenQuestion, QuestionRpc } from "../../settings/question-rpc.ts"
 import { ThemeTenant } from "../theme/theme-tenant.ts"

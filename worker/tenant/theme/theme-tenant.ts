@@ -1,4 +1,4 @@
-/** theme-tenant.ts: the calls of the tenant object that concern the theme. Source: SPEC TH5. */
+/** theme-tenant.ts: the tenant object's methods for the theme. Source: SPEC TH5. */
 
 import { type Result, succeed } from "../../../shared/fault.ts"
 import type { Theme, ThemeView } from "../../../shared/theme/page-theme.ts"

@@ -1,4 +1,4 @@
-/** webhook-tenant.ts: the calls of the tenant object that concern webhooks. Their code is loaded on demand. */
+/** webhook-tenant.ts: the tenant object's methods for webhooks. Their code is loaded on demand. */
 
 import { fail, type Result } from "../../../shared/fault.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"
