@@ -70,7 +70,7 @@ const TEXT_STYLES = {
 }
 
 describe("nothing is cut off or covered with", () => {
-  const names = ["the welcome", "cards", "the settings", "a question of a server", "a full list", "the share dialog"]
+  const names = ["the welcome", "cards", "the settings", "a question from a server", "a full list", "the share dialog"]
   const cases = Object.entries(TEXT_STYLES).flatMap(([label, css]) =>
     STATES.filter(({ name }) => names.includes(name)).map((state) => [`${label}: ${state.name}`, state, css] as const),
   )

@@ -105,7 +105,7 @@ const OVERLAYS: readonly Overlay[] = [
     returnsTo: ANSWER_MENU,
   },
   {
-    name: "the reason of a rating",
+    name: "the reason for a rating",
     in: "short",
     press: [`${ANSWER} [aria-label="Bad response"]`],
     opens: "dialog",

@@ -156,7 +156,7 @@ const ACTIONS: readonly State[] = [
   },
   { name: "the menu of an answer", open: openAnswerMenu },
   {
-    name: "the reason of a rating",
+    name: "the reason for a rating",
     open: async (stage) => {
       const page = await openSettled(stage, "short")
       await hoverMessage(page, "assistant")

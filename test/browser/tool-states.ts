@@ -51,7 +51,7 @@ const TOOLS: readonly State[] = [
   },
   { name: "a form in a card", open: (stage) => openTool(stage, "form", ".view-action button.primary") },
   {
-    name: "a wrong field of a form in a card",
+    name: "an invalid field of a form in a card",
     open: async (stage) => {
       const page = await openTool(stage, "form", ".view-action button.primary")
       await page.click(".view-action button.primary")
@@ -59,7 +59,7 @@ const TOOLS: readonly State[] = [
       return page
     },
   },
-  { name: "a question of a server", open: (stage) => openTool(stage, "question", "form.ask") },
+  { name: "a question from a server", open: (stage) => openTool(stage, "question", "form.ask") },
   { name: "an app of a server", open: (stage) => openTool(stage, "app", ".canvas iframe") },
   {
     name: "what an app asks",
