@@ -109,7 +109,7 @@ const ANSWERS: readonly State[] = [
     },
   },
   { name: "charts", open: (stage) => openSettled(stage, "charts") },
-  { name: "texts with code, tables and formulas", open: (stage) => openSettled(stage, "texts") },
+  { name: "text with code, tables and formulas", open: (stage) => openSettled(stage, "texts") },
   { name: "images, sound and documents", open: (stage) => openSettled(stage, "media") },
   { name: "another agent and sources", open: (stage) => openSettled(stage, "agents") },
   { name: "a call that needs approval", open: (stage) => openConversation(stage, "approval") },
