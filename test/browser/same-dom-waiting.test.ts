@@ -20,7 +20,8 @@ const VIEW = { viewport: DESKTOP, colorScheme: "light", reducedMotion: "reduce" 
 
 /** The conversations, each with a selector of what shows that the last answer is complete. */
 const SHOWN = {
-  approval: ".ask button",
+  // The code of this button is loaded after that of the others.
+  approval: '.ask button:has-text("Always allow here")',
   question: "form",
   connection: "button",
   form: ".view-action button",
