@@ -23,7 +23,8 @@ export const missingModules = signal(0)
 export function deferModule<T>(importModule: () => Promise<T>): DeferredModule<T> {
   const module = signal<T | null>(null)
   let failures = 0
-  const load = async (): Promise<boolean> => {
+  let running: Promise<boolean> | null = null
+  const tryImport = async (): Promise<boolean> => {
     try {
       module.value ??= await importModule()
       if (failures > MAX_RETRIES) missingModules.value--
@@ -33,7 +34,11 @@ export function deferModule<T>(importModule: () => Promise<T>): DeferredModule<T
       if (failures < MAX_RETRIES) setTimeout(load, RETRY_MS << failures)
       if (failures++ === MAX_RETRIES) missingModules.value++
       return false
+    } finally {
+      running = null
     }
   }
+  // Parts that need the same code call this at the same time. Their shared attempt counts once.
+  const load = (): Promise<boolean> => (running ??= tryImport())
   return { module, load }
 }

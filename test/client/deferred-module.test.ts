@@ -29,3 +29,15 @@ test("[PF8] a timer repeats a failed import twice; the module then counts as mis
   expect(await deferred.load()).toBe(true)
   expect(missingModules.value).toBe(0)
 })
+
+test("[PF8] calls during an import share it, so that its failure counts once", async () => {
+  vi.useFakeTimers()
+  const importCode = vi.fn(async () => CODE).mockRejectedValueOnce(new Error("no such file"))
+  const deferred = deferModule(importCode)
+  expect(await Promise.all([deferred.load(), deferred.load(), deferred.load()])).toEqual([false, false, false])
+  expect(importCode).toHaveBeenCalledTimes(1)
+  expect(missingModules.value).toBe(0)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(importCode).toHaveBeenCalledTimes(2)
+  expect(deferred.module.value).toBe(CODE)
+})
