@@ -4,6 +4,9 @@ import { expect, test } from "vitest"
 import { DESKTOP, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 import { writeConversation } from "./state-conversations.ts"
+import { allowSites, siteDocument, startSite } from "./widget-pages.ts"
+
+const MISSING = "Part of the page couldn't be loaded."
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
@@ -17,7 +20,7 @@ test.each(["transcript", "weather-card", "answer-tools"])(
     await context.route(pattern, (route) => route.fulfill({ status: 503 }))
     const page = await context.newPage()
     await page.goto(`${setup.cuecard.url}/#/s/${session}`)
-    const note = page.getByRole("alert").filter({ hasText: "Part of the page couldn't be loaded." })
+    const note = page.getByRole("alert").filter({ hasText: MISSING })
     await note.waitFor()
     // Without the transcript, there is nothing to reply to.
     expect(await page.locator("textarea").isVisible()).toBe(name !== "transcript")
@@ -30,3 +33,16 @@ test.each(["transcript", "weather-card", "answer-tools"])(
     await context.close()
   },
 )
+
+test("[PF8] [WG5] without its styles for parts, the widget says that a part is missing", async () => {
+  const site = await startSite(setup.cuecard)
+  await allowSites(setup.cuecard, [site.origin])
+  const context = await setup.browser.newContext({ viewport: DESKTOP })
+  await context.route(/\/assets\/widget-part-styles-[^/]+\.js/, (route) => route.fulfill({ status: 503 }))
+  const page = await context.newPage()
+  await page.goto(site.serve(siteDocument(setup.cuecard, 'language="en"')))
+  const note = page.locator("cuecard-chat").getByRole("alert").filter({ hasText: MISSING })
+  await note.waitFor()
+  await context.close()
+  await site.close()
+})

@@ -15,6 +15,7 @@ import { parseSessionHash, SessionRouter } from "../../client/session/session-ro
 import { sessionActions } from "../../client/sidebar/deferred-actions.tsx"
 import { getSpokenText, loadTranscript } from "../../client/transcript/load-transcript.ts"
 import { setPreferenceStorage } from "../../client/ui/preferences/preference-storage.ts"
+import { deferModule } from "../../client/ui/deferred-module.ts"
 import { announceAnswerEnd } from "../../client/ui/announcer.ts"
 import { focusRequests } from "../../client/ui/focus.ts"
 import { setPageRoot } from "../../client/ui/page-root.ts"
@@ -27,6 +28,9 @@ import { deferredViews, noticeBar, WidgetConversation } from "./widget-conversat
 import { createWidgetEnvironment, type WidgetEnvironment } from "./widget-environment.ts"
 import { createOpenSessionRow, createWidgetStorage, type OpenSessionRow } from "./widget-storage.ts"
 import { addStyles, FIRST_STYLES } from "./widget-styles.ts"
+
+const conversationStyles = deferModule(() => import("./conversation-styles.ts"))
+const partStyles = deferModule(() => import("./part-styles.ts"))
 
 /** Delay before a hidden tab renders, in milliseconds. Hidden tabs have no animation frames. */
 const HIDDEN_FLUSH_MS = 250
@@ -155,7 +159,10 @@ function showConversation(
     openSession(session)
     focusRequests.value++
   }
+  const root = box.getRootNode() as ShadowRoot
   const cleanups = [
+    effect(() => addStyles(root, { ...conversationStyles.module.value?.CONVERSATION_STYLES })),
+    effect(() => addStyles(root, { ...partStyles.module.value?.PART_STYLES })),
     effect(() => host.emit("session", { session: router.controller.value?.id ?? null })),
     effect(() => {
       box.lang = formatLocale.value.replace(/-u-.*/, "")
@@ -167,8 +174,7 @@ function showConversation(
   const onClose = options.canClose ? () => host.requestClose() : null
   const props = { router, isOnline, languages, onOpen: openOnClick, onClose }
   render(<WidgetConversation {...props} />, box)
-  const root = box.getRootNode() as ShadowRoot
-  loadRest(root, router)
+  loadRest(router)
   host.emit("ready", {})
   const dispose = (): void => {
     for (const cleanUp of cleanups) cleanUp()
@@ -226,12 +232,12 @@ function createView(
 }
 
 /** After the first paint, loads what the initial render doesn't need. */
-function loadRest(root: ShadowRoot, router: SessionRouter): void {
+function loadRest(router: SessionRouter): void {
   setTimeout(() => {
-    void import("./conversation-styles.ts").then(({ CONVERSATION_STYLES }) => addStyles(root, CONVERSATION_STYLES))
+    void conversationStyles.load()
     void deferredViews.load()
     void loadTranscript()
-    void import("./part-styles.ts").then(({ PART_STYLES }) => addStyles(root, PART_STYLES))
+    void partStyles.load()
     void noticeBar.load()
     void sessionActions.load()
     void attachmentChips.load()
