@@ -59,7 +59,7 @@ export function readHtml(source: string): PageText {
     close: (name) => reader.close(name),
     text: (text) => reader.addText(text),
   })
-  // The package's own decoder isn't part of the Worker (vite.config.ts).
+  // The package's own decoder isn't part of the Worker (scripts/bundling/output-plugins.ts).
   const tokenizer = new Tokenizer({ decodeEntities: false }, tags)
   tokenizer.write(source)
   tokenizer.end()
