@@ -1,7 +1,7 @@
 /** build-state.test.ts: tests when `npm start` has to build again. */
 
 import { execFileSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import process from "node:process"
@@ -47,5 +47,17 @@ test("[DP11] a build with variables is valid only as long as .dev.vars exists", 
 
 test("[DP11] a production build is never served", () => {
   writeProjectFile("dist/cuecard/wrangler.json", JSON.stringify({ vars: { ENVIRONMENT: "production" } }))
+  expect(isBuilt()).toBe(false)
+})
+
+test.each([
+  ...["shared/a.ts", "worker/a.ts", "client/a.ts", "widget/a.ts", "public/a.js", "scripts/bundling/a.ts"],
+  ...["index.html", "admin.html", "share.html", "embed.html", "wrangler.toml", "vite.config.ts"],
+])("[DP11] a build is not valid once %s has changed", (path) => {
+  writeProjectFile(path, "")
+  utimesSync(join(project, path), 1, 1)
+  expect(isBuilt()).toBe(true)
+  const { mtimeMs } = statSync(join(project, "dist/cuecard/wrangler.json"))
+  utimesSync(join(project, path), mtimeMs / 1000 + 1, mtimeMs / 1000 + 1)
   expect(isBuilt()).toBe(false)
 })
