@@ -5,32 +5,22 @@
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { readTemplate } from "../shared/card/card-templates.ts"
 import { tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
 import { askQuestion, openIn, openPage, PHONE, sessionIn, untilSettled } from "./page.ts"
 import { callRoute } from "./rich.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
+import { OFFER, putForm } from "./tool-conversations.ts"
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0", PROBE_TOOLS: "on" } })
 
-const OFFER = {
-  offer: "o-71",
-  restaurant: "Trattoria Sole",
-  address: "12 Harbour Street",
-  date: "2026-05-09",
-  max_guests: 6,
-}
-
-/** Stores the shipped form as a card for these tests' results, adapted to their tools. */
-async function putForm(): Promise<void> {
-  const form = readTemplate("form")
-  const { book, decline } = form.actions as { readonly book: object; readonly decline: object }
-  const actions = { book: { ...book, tool: "probe_effect" }, decline: { ...decline, tool: "probe_fail" } }
+/** Stores the form as an administrator. */
+async function storeForm(): Promise<void> {
   const token = await tokenFor(setup.cuecard, "root", "admin")
-  const body = JSON.stringify({ ...form, for: "probe_json", actions })
-  const put = await callRoute(setup.cuecard, "/v1/cards/form", { method: "PUT", body }, token)
-  expect(put.status, JSON.stringify(put.json)).toBe(200)
+  await putForm(async (path, body) => {
+    const put = await callRoute(setup.cuecard, path, { method: "PUT", body: JSON.stringify(body) }, token)
+    expect(put.status, JSON.stringify(put.json)).toBe(200)
+  })
 }
 
 async function showForm(page: Page): Promise<void> {
@@ -50,7 +40,7 @@ const stateOf = (page: Page, label: string) =>
 const untilDone = (page: Page) => expect.poll(() => stateOf(page, "Book the table"), { timeout: 20_000 }).toBe("Done")
 
 test("[KA7] a form is filled in and sent once, and every tab, a reload and an import show that it was done", async () => {
-  await putForm()
+  await storeForm()
   const { page, errors } = await openPage(setup.browser, setup.cuecard, { bypassCSP: true })
   await showForm(page)
   const book = page.getByRole("button", { name: "Book the table" })
@@ -138,7 +128,7 @@ test("[KA7] a button in each item of a list shows the state of its item, even af
 })
 
 test("[KA6] [KA7] a shared copy shows the form, but a reader can't use it; on a phone, its buttons are large", async () => {
-  await putForm()
+  await storeForm()
   const { page } = await openPage(setup.browser, setup.cuecard, { size: PHONE, theme: "dark" })
   await showForm(page)
   const box = await page.getByRole("button", { name: "Book the table" }).boundingBox()

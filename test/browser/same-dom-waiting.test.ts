@@ -14,7 +14,7 @@ import { DESKTOP, openIn, transcriptOf, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 import { writeConversation } from "./state-conversations.ts"
 import { type StartedTools, writeToolConversations } from "./tool-conversations.ts"
-import { allowSites, type Site, siteDocument, startSite } from "./widget-pages.ts"
+import { allowSites, findWidgetFrame, type Site, siteDocument, startSite } from "./widget-pages.ts"
 
 const VIEW = { viewport: DESKTOP, colorScheme: "light", reducedMotion: "reduce" } as const
 
@@ -80,9 +80,7 @@ async function shownInWidget(name: Name, isolate: "" | "isolate"): Promise<strin
   const attributes = `session="${ids.get(name)}" language="en" ${isolate}`
   const page = await context.newPage()
   await page.goto(site.serve(siteDocument(setup.cuecard, attributes)))
-  const frame =
-    isolate === "" ? page : await (await page.locator("cuecard-chat iframe").elementHandle())?.contentFrame()
-  const shown = await shownBy(frame ?? page, name)
+  const shown = await shownBy(isolate === "" ? page : await findWidgetFrame(page), name)
   await page.close()
   return shown
 }

@@ -28,7 +28,7 @@ import { legacyRecordsOf } from "../support/other-systems.ts"
 import { withRoutedSockets } from "../support/reused-contexts.ts"
 import { DESKTOP, loadWholeHistory, openIn, transcriptOf, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
-import { allowSites, siteDocument, startSite } from "./widget-pages.ts"
+import { allowSites, findWidgetFrame, siteDocument, startSite } from "./widget-pages.ts"
 
 /** The number of turns per session. One page of history contains all of their messages. */
 const TURNS = 36
@@ -244,18 +244,10 @@ async function shownInWidget(session: string, turns: readonly Turn[], isolate = 
   const page = await context.newPage()
   const attributes = `session="${session}" language="en" ${isolate ? "isolate" : ""}`
   await page.goto(site.serve(siteDocument(setup.cuecard, attributes)))
-  const shown = await shownBy(isolate ? await widgetFrame(page) : page, turns)
+  const shown = await shownBy(isolate ? await findWidgetFrame(page) : page, turns)
   await context.close()
   await site.close()
   return shown
-}
-
-/** Returns the frame of the server on a site. */
-async function widgetFrame(page: Page): Promise<Frame> {
-  const frame = await (await page.locator("cuecard-chat iframe").elementHandle())?.contentFrame()
-  if (frame === null || frame === undefined) throw new Error("no frame")
-  await frame.waitForFunction(() => document.body.shadowRoot !== null)
-  return frame
 }
 
 /** Removes the note about an unverified import, and the ids of questions, which aren't in files from other systems. */

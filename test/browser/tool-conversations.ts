@@ -17,7 +17,8 @@ import { connectServer } from "./connect-server.ts"
 import { BOOKING_APP } from "./mcp-app-documents.ts"
 import { writeConversation } from "./state-conversations.ts"
 
-const OFFER = {
+/** What the form in a card shows. */
+export const OFFER = {
   offer: "o-71",
   restaurant: "Trattoria Sole",
   address: "12 Harbour Street",
@@ -99,7 +100,7 @@ export async function writeToolConversations(
 }
 
 /** Stores the shipped form as a card for the tests' results, adapted to their tools. */
-async function putForm(put: (path: string, body: object) => Promise<void>): Promise<void> {
+export async function putForm(put: (path: string, body: object) => Promise<void>): Promise<void> {
   const form = readTemplate("form")
   const { book, decline } = form.actions as { readonly book: object; readonly decline: object }
   const actions = { book: { ...book, tool: "probe_effect" }, decline: { ...decline, tool: "probe_fail" } }

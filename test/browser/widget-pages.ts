@@ -3,7 +3,7 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Cuecard } from "cuecard/testing"
-import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+import type { Browser, BrowserContextOptions, Frame, Page } from "playwright-core"
 import { expect } from "vitest"
 
 export interface Site {
@@ -110,4 +110,12 @@ export async function untilSeen(page: Page, name: string): Promise<unknown> {
     (wanted) => Reflect.get(window, "seen").find(([item]: [string]) => item === wanted)?.[1],
     name,
   )
+}
+
+/** Returns the frame of the server on a site. */
+export async function findWidgetFrame(page: Page): Promise<Frame> {
+  const frame = await (await page.locator("cuecard-chat iframe").elementHandle())?.contentFrame()
+  if (frame === null || frame === undefined) throw new Error("no frame")
+  await frame.waitForFunction(() => document.body.shadowRoot !== null)
+  return frame
 }
