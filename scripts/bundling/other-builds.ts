@@ -4,41 +4,48 @@
  */
 
 import preact from "@preact/preset-vite"
-import { build, type Plugin } from "vite"
+import { build, type BuildEnvironmentOptions, type Plugin } from "vite"
 import { adaptStyles } from "../adapt-styles.ts"
 import { splitByView } from "./chunk-groups.ts"
 import { withSharedHead } from "./html-plugins.ts"
 import { withoutPreloadHelper, withoutRuntimeChunk } from "./output-plugins.ts"
+
+/** Options of all these builds: they add files to the folder of the page. */
+const SAME_FOLDER = {
+  target: "es2023",
+  outDir: "dist/client",
+  emptyOutDir: false,
+  copyPublicDir: false,
+} satisfies BuildEnvironmentOptions
+
+/** Creates a plugin that runs another build once the page is written. */
+function createLaterBuild(name: string, runBuild: () => Promise<void>): Plugin {
+  return {
+    name,
+    apply: "build",
+    applyToEnvironment: (environment) => environment.name === "client",
+    closeBundle: { sequential: true, handler: runBuild },
+  }
+}
 
 /**
  * Builds the service worker into the same folder. Browsers request it by a fixed name, which therefore contains no
  * hash.
  */
 export function withServiceWorker(): Plugin {
-  return {
-    name: "cuecard:with-service-worker",
-    apply: "build",
-    applyToEnvironment: ({ name }) => name === "client",
-    closeBundle: {
-      sequential: true,
-      async handler() {
-        await build({
-          configFile: false,
-          build: {
-            target: "es2023",
-            outDir: "dist/client",
-            emptyOutDir: false,
-            copyPublicDir: false,
-            modulePreload: false,
-            rolldownOptions: {
-              input: "client/service-worker/service-worker.ts",
-              output: { entryFileNames: "service-worker.js", format: "iife" },
-            },
-          },
-        })
+  return createLaterBuild("cuecard:with-service-worker", async () => {
+    await build({
+      configFile: false,
+      build: {
+        ...SAME_FOLDER,
+        modulePreload: false,
+        rolldownOptions: {
+          input: "client/service-worker/service-worker.ts",
+          output: { entryFileNames: "service-worker.js", format: "iife" },
+        },
       },
-    },
-  }
+    })
+  })
 }
 
 /**
@@ -46,29 +53,18 @@ export function withServiceWorker(): Plugin {
  * shared with the chat page would be part of that page's initial load.
  */
 export function withOtherPages(): Plugin {
-  return {
-    name: "cuecard:with-other-pages",
-    apply: "build",
-    applyToEnvironment: ({ name }) => name === "client",
-    closeBundle: {
-      sequential: true,
-      async handler() {
-        for (const input of ["admin.html", "share.html"])
-          await build({
-            configFile: false,
-            plugins: [preact(), withSharedHead(), adaptedStyles(), withoutPreloadHelper()],
-            build: {
-              target: "es2023",
-              outDir: "dist/client",
-              emptyOutDir: false,
-              copyPublicDir: false,
-              modulePreload: { polyfill: false },
-              rolldownOptions: { input },
-            },
-          })
-      },
-    },
-  }
+  return createLaterBuild("cuecard:with-other-pages", async () => {
+    for (const input of ["admin.html", "share.html"])
+      await build({
+        configFile: false,
+        plugins: [preact(), withSharedHead(), adaptedStyles(), withoutPreloadHelper()],
+        build: {
+          ...SAME_FOLDER,
+          modulePreload: { polyfill: false },
+          rolldownOptions: { input },
+        },
+      })
+  })
 }
 
 /** Adapts the page's style sheets, which the widget imports as text. */
@@ -91,43 +87,32 @@ const WIDGET_VIEW = /\/widget\/app\/mount-conversation\.tsx$/
  * therefore contains no hash. The script imports the other files, whose names contain hashes, by relative URLs.
  */
 export function withWidget(): Plugin {
-  return {
-    name: "cuecard:with-widget",
-    apply: "build",
-    applyToEnvironment: ({ name }) => name === "client",
-    closeBundle: {
-      sequential: true,
-      async handler() {
-        await build({
-          configFile: false,
-          base: "./",
-          plugins: [preact(), adaptedStyles(), withoutPreloadHelper(), withoutRuntimeChunk()],
-          build: {
-            target: "es2023",
-            outDir: "dist/client",
-            emptyOutDir: false,
-            copyPublicDir: false,
-            modulePreload: { polyfill: false, resolveDependencies: () => [] },
-            rolldownOptions: {
-              input: { widget: "widget/chat-element.ts", embed: "embed.html" },
-              output: {
-                entryFileNames: ({ name }) => (name === "widget" ? "widget.js" : "assets/widget-[name]-[hash].js"),
-                chunkFileNames: "assets/widget-[name]-[hash].js",
-                codeSplitting: {
-                  groups: [
-                    {
-                      name: "shell",
-                      test: /\/widget\/shell\/(?!widget-frame)|preload-helper|widget-shell\.css/,
-                      priority: 3,
-                    },
-                    ...splitByView((_info, id) => WIDGET_VIEW.test(id)),
-                  ],
+  return createLaterBuild("cuecard:with-widget", async () => {
+    await build({
+      configFile: false,
+      base: "./",
+      plugins: [preact(), adaptedStyles(), withoutPreloadHelper(), withoutRuntimeChunk()],
+      build: {
+        ...SAME_FOLDER,
+        modulePreload: { polyfill: false, resolveDependencies: () => [] },
+        rolldownOptions: {
+          input: { widget: "widget/chat-element.ts", embed: "embed.html" },
+          output: {
+            entryFileNames: ({ name }) => (name === "widget" ? "widget.js" : "assets/widget-[name]-[hash].js"),
+            chunkFileNames: "assets/widget-[name]-[hash].js",
+            codeSplitting: {
+              groups: [
+                {
+                  name: "shell",
+                  test: /\/widget\/shell\/(?!widget-frame)|preload-helper|widget-shell\.css/,
+                  priority: 3,
                 },
-              },
+                ...splitByView((_info, id) => WIDGET_VIEW.test(id)),
+              ],
             },
           },
-        })
+        },
       },
-    },
-  }
+    })
+  })
 }
