@@ -34,11 +34,12 @@ export function deferModule<T>(importModule: () => Promise<T>): DeferredModule<T
       if (failures < MAX_RETRIES) setTimeout(load, RETRY_MS << failures)
       if (failures++ === MAX_RETRIES) missingModules.value++
       return false
-    } finally {
-      running = null
     }
   }
   // Parts that need the same code call this at the same time. Their shared attempt counts once.
-  const load = (): Promise<boolean> => (running ??= tryImport())
+  const load = (): Promise<boolean> =>
+    (running ??= tryImport().finally(() => {
+      running = null
+    }))
   return { module, load }
 }

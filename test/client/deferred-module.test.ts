@@ -1,5 +1,6 @@
 /** deferred-module.test.ts: code that is loaded after the initial render. */
 
+import type { Signal } from "@preact/signals"
 import { afterEach, expect, test, vi } from "vitest"
 import { deferModule, missingModules } from "../../client/ui/deferred-module.ts"
 
@@ -39,5 +40,16 @@ test("[PF8] calls during an import share it, so that its failure counts once", a
   expect(missingModules.value).toBe(0)
   await vi.advanceTimersByTimeAsync(60_000)
   expect(importCode).toHaveBeenCalledTimes(2)
+  expect(deferred.module.value).toBe(CODE)
+})
+
+test("[PF8] a call that finds the code loaded doesn't prevent a later import", async () => {
+  const importCode = vi.fn(async () => CODE)
+  const deferred = deferModule(importCode)
+  await deferred.load()
+  await deferred.load()
+  // Tests remove the code in this way.
+  ;(deferred.module as Signal<typeof CODE | null>).value = null
+  expect(await deferred.load()).toBe(true)
   expect(deferred.module.value).toBe(CODE)
 })
