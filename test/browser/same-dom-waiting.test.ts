@@ -18,15 +18,15 @@ import { allowSites, findWidgetFrame, type Site, siteDocument, startSite } from 
 
 const VIEW = { viewport: DESKTOP, colorScheme: "light", reducedMotion: "reduce" } as const
 
-/** The conversations, each with a selector of what shows that the last answer is complete. */
+/** The conversations, each with the selectors of what shows that the last answer is complete. */
 const SHOWN = {
-  // The code of this button is loaded after that of the others.
-  approval: '.ask button:has-text("Always allow here")',
-  question: "form",
-  connection: "button",
-  form: ".view-action button",
-  app: "[data-segment=app] iframe",
-  canvas: ".canvas iframe",
+  // The code of this button is loaded after that of the others, and so are the colours of the arguments.
+  approval: ['.ask button:has-text("Always allow here")', "figure.data .key"],
+  question: ["form"],
+  connection: ["button"],
+  form: [".view-action button"],
+  app: ["[data-segment=app] iframe"],
+  canvas: [".canvas iframe"],
 } as const
 
 type Name = keyof typeof SHOWN
@@ -60,7 +60,7 @@ async function watch(name: Name, id: string): Promise<void> {
 
 /** Waits until a page is complete, and returns its transcript. */
 async function shownBy(page: Page | Frame, name: Name): Promise<string> {
-  await page.locator(`article[data-role=assistant] ${SHOWN[name]}`).last().waitFor()
+  for (const selector of SHOWN[name]) await page.locator(`article[data-role=assistant] ${selector}`).last().waitFor()
   // A document loads when it scrolls into view.
   await page.waitForFunction(
     () => {

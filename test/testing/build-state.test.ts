@@ -56,6 +56,8 @@ test.each([
 ])("[DP11] a build is not valid once %s has changed", (path) => {
   writeProjectFile(path, "")
   utimesSync(join(project, path), 1, 1)
+  // Adding the file changed its folder.
+  utimesSync(dirname(join(project, path)), 1, 1)
   expect(isBuilt()).toBe(true)
   const { mtimeMs } = statSync(join(project, "dist/cuecard/wrangler.json"))
   utimesSync(join(project, path), mtimeMs / 1000 + 1, mtimeMs / 1000 + 1)
