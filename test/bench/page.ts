@@ -196,6 +196,15 @@ async function benchStreams(browser: Browser, cuecard: Cuecard): Promise<Row[]> 
   ]
 }
 
+const BARE_FIELD = '<!doctype html><div class="composer"><textarea></textarea></div>'
+
+/** Opens a document that contains only a text area. Typing there costs what the browser itself needs. */
+async function openBareField(browser: Browser, cuecard: Cuecard): Promise<Probe> {
+  const probe = await openProbe(browser, cuecard, "")
+  await probe.page.goto(`data:text/html,${encodeURIComponent(BARE_FIELD)}`)
+  return probe
+}
+
 /** Types into the composer, and describes the main thread's time per key. */
 async function measureTyping({ page }: Probe): Promise<string> {
   await page.click(FIELD)
@@ -246,11 +255,16 @@ async function benchLongConversation(browser: Browser, cuecard: Cuecard): Promis
   await page.mouse.wheel(0, -400)
   const { ms, articles } = await scrollBack(probe, textOf(0))
   const memory = await probe.readMemory()
+  const bare = await openBareField(browser, cuecard)
   const typing: Row[] = []
   for (const cpu of [1, 4]) {
+    await bare.page.bringToFront()
+    await bare.setConditions({ cpu })
+    const floor = `${await measureTyping(bare)} (a text area alone)`
     await probe.setConditions({ cpu })
+    await page.bringToFront()
     const where = `key in the composer beside ${LONG_CONVERSATION.toLocaleString("en")} messages at ${cpu}×`
-    typing.push(createRow(`main thread for a ${where}`, await measureTyping(probe), "≤ 16 ms"))
+    typing.push({ ...createRow(`main thread for a ${where}`, await measureTyping(probe), "≤ 16 ms"), floor })
     await page.fill(FIELD, "mixed")
     await page.press(FIELD, "Enter")
     await page.waitForSelector("article[data-status=running] [data-segment=text]", { state: "attached" })
@@ -258,6 +272,7 @@ async function benchLongConversation(browser: Browser, cuecard: Cuecard): Promis
     await page.waitForSelector("article[data-status=running]", { state: "detached", timeout: MAX_WAIT_MS })
   }
   await probe.close()
+  await bare.close()
   const grown = `${opened.nodes.toLocaleString("en")} → ${memory.nodes.toLocaleString("en")} nodes, ${formatMb(opened.heapBytes)} → ${formatMb(memory.heapBytes)}`
   return [
     createRow(
