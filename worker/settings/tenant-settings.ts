@@ -88,6 +88,7 @@ export function mergeSettings(one: TenantSettings, other: TenantSettings): Tenan
   }
 }
 
+/** Whether a session has no use for these settings. Only routes use `embed_hosts` and `show_cost`. */
 export function isEmptySettings({ embed_origins, media_hosts, titles, follow_ups }: TenantSettings): boolean {
   return embed_origins.length === 0 && media_hosts.length === 0 && titles === undefined && follow_ups === undefined
 }
