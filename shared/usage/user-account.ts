@@ -4,7 +4,7 @@
  *
  * tenant (all users) → USER ACCOUNT → session
  * A lease allows turns to begin without a request. The tenant's lease covers RENEW_TURNS turns, and those that end
- * before the tenant's next reply arrives. A session's lease covers one turn. SPEC BU8 and BU9 define by how much
+ * before the tenant's next reply arrives. A session's lease covers one turn. SPEC BU9 and BU24 define by how much
  * budgets can be exceeded.
  */
 

@@ -51,7 +51,7 @@ async function fakeUsage(page: Page): Promise<void> {
 }
 
 describe("prices on the admin page", () => {
-  test("[AD10] a price can be added by keyboard, changed, ended and deleted, and is checked before it is sent", async () => {
+  test("[AD10] [AD24] a price can be added by keyboard, changed, ended and deleted, and is checked before it is sent", async () => {
     await callApiAs("PUT", { prices: [] })
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "prices")
     await page.waitForSelector("text=You have no prices of your own.", SOON)
@@ -112,7 +112,7 @@ describe("prices on the admin page", () => {
     await page.context().close()
   })
 
-  test("[AD10] another administrator's simultaneous change is kept, and a price that they changed isn't replaced", async () => {
+  test("[AD24] another administrator's simultaneous change is kept, and a price that they changed isn't replaced", async () => {
     const mine = { model: "mine", from: "2026-01-01", input: 1, output: 2 }
     const theirs = { model: "theirs", from: "2026-01-01", input: 3, output: 4 }
     await callApiAs("PUT", { prices: [mine] })

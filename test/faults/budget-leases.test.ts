@@ -186,7 +186,7 @@ async function playActs(acts: readonly Act[], mutant: Mutant | null = null): Pro
 
 const plans = fc.array(actArbitrary, { minLength: 20, maxLength: 120, size: "max" })
 
-test("[BU8] [BU9] [BU16] despite lost calls and restarts, no turn begins without a lease once a budget is used up, and each turn is counted once", async () => {
+test("[BU9] [BU16] despite lost calls and restarts, no turn begins without a lease once a budget is used up, and each turn is counted once", async () => {
   await assertPropertyAsync(
     fc.asyncProperty(plans, async (acts) => {
       expect(listViolations(await playActs(acts))).toBe("")

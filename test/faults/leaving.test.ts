@@ -70,7 +70,7 @@ test("[FS13] after a kill during a token key rotation, the tenant's tokens still
   }
 })
 
-test("[FS13] [TX4] the exports of several tenants all finish if they begin right after a server start", async () => {
+test("[FS13] the exports of several tenants all finish if they begin right after a server start", async () => {
   server = await startServer({})
   const on = server
   const tenants = Array.from({ length: 6 }, (_, n) => `starts-${n}`)

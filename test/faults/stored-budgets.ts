@@ -1,5 +1,5 @@
 /**
- * stored-budgets.ts: compares the budgets of a stopped server with its stored turns (SPEC BU8, BU9).
+ * stored-budgets.ts: compares the budgets of a stopped server with its stored turns (SPEC BU9, BU24).
  *
  * what each directory has counted = total of its own ledger
  * usage of a user's turns, and of all users' turns ≤ budget + turns that may begin after it is used up
@@ -16,7 +16,7 @@ import { readAll } from "./usage-rows.ts"
 
 /**
  * Maximum number of turns that are running or have a lease when a user's budget is used up: MAX_UNCERTAIN_TURNS of each
- * (BU9).
+ * (BU25).
  */
 const LEASED_TURNS = 2 * MAX_UNCERTAIN_TURNS
 

@@ -191,7 +191,7 @@ async function performAct(model: LedgerModel, act: Act): Promise<void> {
   }
 }
 
-test("[MT5] [MT6] [MT7] [MT8] [MT15] whatever gets lost or arrives late, the user's and the tenant's totals end up equal to the sum of all turns", async () => {
+test("[MT5] [MT18] [MT7] [MT8] [MT15] whatever gets lost or arrives late, the user's and the tenant's totals end up equal to the sum of all turns", async () => {
   await assertPropertyAsync(
     fc.asyncProperty(fc.array(actArbitrary, { maxLength: 40 }), async (acts) => {
       const model = new LedgerModel()

@@ -1,5 +1,5 @@
 /**
- * usage-rows.ts: compares the ledgers of a stopped server with its turns (SPEC MT5, MT6).
+ * usage-rows.ts: compares the ledgers of a stopped server with its turns (SPEC MT5, MT18).
  *
  * calls of all turns = totals of the directories + reports not yet received
  * totals that the directories have sent = totals of the tenants + batches not yet received

@@ -26,7 +26,7 @@ const CONTENT = `/script ${JSON.stringify([
   ],
 ])}`
 
-test("[MT5] [MT6] a server that is killed at random times between and within turns loses no call and counts none twice", async () => {
+test("[MT5] [MT18] a server that is killed at random times between and within turns loses no call and counts none twice", async () => {
   const server = await startServer({ ...VARS, PROBE_TOOLS: "on" })
   const chance = createChance(SEED)
   try {

@@ -31,11 +31,11 @@ test.each([
   null,
   [5],
   { valueOf: 5 },
-])("[BU2] %s is not a valid limit", (value) => {
+])("[BU19] %s is not a valid limit", (value) => {
   for (const name of BUDGET_NAMES) expect(v.is(budgetLimitsSchema, { [name]: value })).toBe(false)
 })
 
-test("[BU2] 0 and the largest limit are valid limits, and a misspelt budget is refused", () => {
+test("[BU19] 0 and the largest limit are valid limits, and a misspelt budget is refused", () => {
   for (const name of BUDGET_NAMES) {
     expect(v.is(budgetLimitsSchema, { [name]: 0 })).toBe(true)
     expect(v.is(budgetLimitsSchema, { [name]: MAX_BUDGET })).toBe(true)
@@ -43,7 +43,7 @@ test("[BU2] 0 and the largest limit are valid limits, and a misspelt budget is r
   expect(v.is(budgetLimitsSchema, { tokens_a_day: 5 })).toBe(false)
 })
 
-test("[BU2] a change names the tenant, roles and users, and at most MAX_USER_BUDGETS of them", () => {
+test("[BU2] [BU19] a change names the tenant, roles and users, and at most MAX_USER_BUDGETS of them", () => {
   const users = Object.fromEntries(Array.from({ length: MAX_USER_BUDGETS }, (_, i) => [`user-${i}`, { sessions: i }]))
   const accepted = [
     {},

@@ -66,7 +66,7 @@ describe("meters", () => {
     )
   })
 
-  test("[BU2] counts stay whole numbers from 0 to the largest safe one, whatever is added", () => {
+  test("[BU1] counts stay whole numbers from 0 to the largest safe one, whatever is added", () => {
     assertProperty(
       fc.property(fc.double(), fc.double(), (one, other) => {
         const sum = addCounts(one, other)
@@ -94,7 +94,7 @@ describe("meters", () => {
 describe("accounts", () => {
   const limits = { tenant: { tokens_per_month: 1_000 }, role: {}, user: { tokens_per_day: 100 } }
 
-  test("[BU9] the last part of a budget is reserved for running turns", () => {
+  test("[BU25] [BU26] the last part of a budget is reserved for running turns", () => {
     let account = createAccount(limits)
     account = countTurn(account, { tokens: 40, cost: 0 }, NOON)
     const running = { session: "a", until: NOON + 1, isRunning: true }
@@ -107,7 +107,7 @@ describe("accounts", () => {
     expect(leaseNextTurn(account, [running], NOON).turns).toBe(0)
   })
 
-  test("[BU9] many turns can begin at once only if the budget is enough for large turns, even before the first has ended", () => {
+  test("[BU25] many turns can begin at once only if the budget is enough for large turns, even before the first has ended", () => {
     const running = Array.from({ length: 8 }, (_, n) => ({ session: `${n}`, until: NOON + 1, isRunning: true }))
     const refusal = { budget: "tokens_per_day", scope: "user", resets: null }
     expect(decideTurn(createAccount(limits), running.slice(1), NOON)).toHaveProperty("lease")

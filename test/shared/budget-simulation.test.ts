@@ -22,7 +22,7 @@ function expectBounded(outcome: Outcome, { limits, users }: Plan): void {
   expect(outcome.tenantCalls).toBeLessThanOrEqual(Math.floor(outcome.turns / RENEW_TURNS) + others)
 }
 
-test("[BU8] [BU9] 500 sessions × 20 turns under budgets and kills: usage stays within budget + leases, and the ledgers match the turns", () => {
+test("[BU8] [BU9] [BU24] 500 sessions × 20 turns under budgets and kills: usage stays within budget + leases, and the ledgers match the turns", () => {
   const plan: Plan = {
     seed: 1,
     users: 25,
@@ -38,7 +38,7 @@ test("[BU8] [BU9] 500 sessions × 20 turns under budgets and kills: usage stays 
   expect(outcome.refused).toBeGreaterThan(1_000)
 })
 
-test("[BU8] [BU9] the bound holds for any budgets, sizes and kills", () => {
+test("[BU8] [BU9] [BU24] the bound holds for any budgets, sizes and kills", () => {
   const plans: fc.Arbitrary<Plan> = fc.record({
     seed: fc.integer(),
     users: fc.integer({ min: 1, max: 6 }),

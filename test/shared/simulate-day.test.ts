@@ -70,7 +70,7 @@ describe("a tenant with budgets, at the end of a month", () => {
     expect(calls.remainders).toBeLessThanOrEqual(users)
   })
 
-  test("[CM9] [BU8] a used-up budget is exceeded by fewer than eight turns per user", () => {
+  test("[CM9] [BU24] a used-up budget is exceeded by fewer than eight turns per user", () => {
     const { overshoot, refused } = simulateBudgets(plan)
     expect(refused).toBeGreaterThan(1_000)
     expect(overshoot.turns).toBeGreaterThan(0)

@@ -67,7 +67,7 @@ describe("cost", () => {
     expect(computeCost(call, [[priceOf({})], BUILT_IN_PRICES], DAY)).toBe(1_000 * 3_000 + 50 * 15_000)
   })
 
-  test("[MT3] the price valid on the day is used; before the first price, there is none", () => {
+  test("[MT3] [MT21] the price valid on the day is used; before the first price, there is none", () => {
     const own = [priceOf({ from: "2026-02-01", input: 2e9 }), priceOf({ from: "2026-01-15", input: 1e9 })]
     const costOn = (day: string): number | null =>
       computeCost(callOf({ input: 1_000_000 }), [own, BUILT_IN_PRICES], day)
@@ -80,7 +80,7 @@ describe("cost", () => {
     ])
   })
 
-  test("[MT3] the tenant's price comes first, then the provider's, then the price of any provider; dates in names are optional", () => {
+  test("[MT17] the tenant's price comes first, then the provider's, then the price of any provider; dates in names are optional", () => {
     const findCost = (own: PriceEntry[], change: Partial<CallUsage> = {}) =>
       findPrice(callOf(change), [own, BUILT_IN_PRICES], DAY)?.input ?? null
     const any = priceOf({ input: 1 })
@@ -118,7 +118,7 @@ describe("cost", () => {
     expect(BUILT_IN_PRICES.filter(({ model }) => model.endsWith("-latest"))).toEqual([])
   })
 
-  test("[MT11] when a price ends, no earlier price of the model replaces it, but an any-provider or built-in price does", () => {
+  test("[MT17] [MT21] when a price ends, no earlier price of the model replaces it, but an any-provider or built-in price does", () => {
     const ended = [priceOf({ from: "2025-06-01" }), priceOf({ input: 2, until: "2026-01-15" })]
     const inputOn = (day: string, own: PriceEntry[], change: Partial<CallUsage> = {}) =>
       findPrice(callOf(change), [own, BUILT_IN_PRICES], day)?.input ?? null

@@ -73,7 +73,7 @@ describe("counting", () => {
     expect(await sendMessage(session, token, scriptUsage(1))).toBe(429)
   })
 
-  test("[BU9] if twelve turns are requested at once, eight of them begin", async () => {
+  test("[BU25] if twelve turns are requested at once, eight of them begin", async () => {
     await setLimit("bl-once", { roles: { member: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-once", "ada", "member")
     const sessions: string[] = []
@@ -94,7 +94,7 @@ describe("counting", () => {
     expect(await sendMessage(await makeSession(token), token, scriptUsage(1))).toBe(429)
   })
 
-  test("[BU8] the usage that used up a budget is in the tenant's totals as soon as a turn is refused, and the tenant is called once", async () => {
+  test("[BU23] the usage that used up a budget is in the tenant's totals as soon as a turn is refused, and the tenant is called once", async () => {
     await setLimit("bl-report", { users: { ada: { tokens_per_day: 50 } } })
     const token = await roleToken("bl-report", "ada", "member")
     const session = await makeSession(token)
@@ -114,7 +114,7 @@ describe("counting", () => {
     asked.mockRestore()
   })
 
-  test("[BU8] a change takes effect even if the directory sent its request before the change and receives the response after it", async () => {
+  test("[BU22] a change takes effect even if the directory sent its request before the change and receives the response after it", async () => {
     await setLimit("bl-changed", { users: { ada: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-changed", "ada", "member")
     await makeSession(token)
@@ -139,7 +139,7 @@ describe("counting", () => {
     asked.mockRestore()
   })
 
-  test("[BU8] usage before the budget was set counts", async () => {
+  test("[BU1] usage before the budget was set counts", async () => {
     const token = await roleToken("bl-before", "ada", "member")
     const session = await makeSession(token)
     await askQuestion(session, token, scriptUsage(80))
@@ -152,7 +152,7 @@ describe("counting", () => {
     ])
   })
 
-  test("[BU8] users of a tenant share its budget; its object is called at most once per eight turns", async () => {
+  test("[BU8] [BU24] users of a tenant share its budget; its object is called at most once per eight turns", async () => {
     await setLimit("bl-shared", { tenant: { tokens_per_day: 300 } })
     const users = await Promise.all(
       ["ada", "bob"].map(async (user) => ({ user, token: await roleToken("bl-shared", user, "member") })),
@@ -199,7 +199,7 @@ test("[BU18] when a tenant's budget is used up, its object is called once for al
 })
 
 describe("kills", () => {
-  test("[BU8] [BU9] despite kills, at most the budget and the leases are spent, and the ledgers equal the sum of all turns", async () => {
+  test("[BU9] despite kills, at most the budget and the leases are spent, and the ledgers equal the sum of all turns", async () => {
     const [sessions, turns] = IS_FULL ? [12, 20] : [4, 8]
     const budget = sessions * turns * 6
     await setLimit("bl-kills", { users: { ada: { tokens_per_day: budget } } })

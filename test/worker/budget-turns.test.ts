@@ -123,7 +123,7 @@ test("[BU6] a waiting message fails with a different reason if its budget could 
 })
 
 describe("sessions that are older than the first budget", () => {
-  test("[BU7] refuse each message over HTTP, because the configuration is read again for it", async () => {
+  test("[BU21] refuse each message over HTTP, because the configuration is read again for it", async () => {
     const token = await roleToken("bt-old", "ada", "member")
     const session = await makeSession(token)
     await askQuestion(session, token, "/say hello")
@@ -134,7 +134,7 @@ describe("sessions that are older than the first budget", () => {
     }
   })
 
-  test("[BU7] begin at most one turn on a socket that stays open across a restart", async () => {
+  test("[BU21] begin at most one turn on a socket that stays open across a restart", async () => {
     const token = await roleToken("bt-open", "ada", "member")
     const session = await makeSession(token)
     const client = await connect(session, claimsOf("bt-open"))
@@ -208,7 +208,7 @@ describe("limits on a user's conversations, turns and files", () => {
     await makeSession(token)
   })
 
-  test("[BU11] the limits also apply to a user who sends no messages and was known before they were set", async () => {
+  test("[BU28] the limits also apply to a user who sends no messages and was known before they were set", async () => {
     const token = await roleToken("bt-silent", "ada", "member")
     expect((await directoryStubOf("bt-silent").authorizeSocket(claimsOf("bt-silent"), "any")).ok).toBe(true)
     // Pretend that the tenant has so many users that this one is not notified of a change.
@@ -239,7 +239,7 @@ describe("limits on a user's conversations, turns and files", () => {
     await expect.poll(async () => (await sendMessage(other, token, "/say two")).status).toBe(202)
   })
 
-  test("[BU11] a message or a frame that is refused blocks no other conversation", async () => {
+  test("[BU27] a message or a frame that is refused blocks no other conversation", async () => {
     await setLimit("bt-refused", { tenant: { concurrent_turns: 1 } })
     const token = await roleToken("bt-refused", "ada", "member")
     const [one, other] = [await makeSession(token), await makeSession(token)]

@@ -75,16 +75,16 @@ describe("setting budgets", () => {
     [{ everyone: {} }, "everyone"],
     [{ users: { ["__proto__"]: { cost_per_day: 1 } } }, "users"],
     [{ users: { constructor: { cost_per_day: 1 }, ada: { cost_per_day: 1 } } }, "users"],
-  ])("[BU2] %j is refused, and changes nothing", async (change, field) => {
+  ])("[BU19] %j is refused, and changes nothing", async (change, field) => {
     expect(await putBudget("bu-bad", change)).toEqual(refusal(400, "field_invalid", field))
     expect(await tablesOf(tenantStubOf("bu-bad"))).toEqual([])
   })
 
-  test("[BU2] a body that is not JSON is refused", async () => {
+  test("[BU19] a body that is not JSON is refused", async () => {
     expect(await putBudget("bu-bad", '{"tenant": {"tokens_per_day": NaN}}')).toEqual(refusal(400, "body_malformed"))
   })
 
-  test("[BU2] at most MAX_USER_BUDGETS users can have individual limits", async () => {
+  test("[BU19] at most MAX_USER_BUDGETS users can have individual limits", async () => {
     const users = Object.fromEntries(Array.from({ length: MAX_USER_BUDGETS }, (_, i) => [`user-${i}`, { sessions: 1 }]))
     expect((await putBudget("bu-full", { users })).status).toBe(200)
     const more = { users: { ada: { sessions: 1 } } }
@@ -126,7 +126,7 @@ describe("setting budgets", () => {
     expect((await putBudget("bu-roles", { tenant: {} }, "owner")).status).toBe(200)
   })
 
-  test("[BU2] an administrator can't limit owners", async () => {
+  test("[BU20] an administrator can't limit owners", async () => {
     const owners = { roles: { owner: { tokens_per_day: 0 } } }
     expect(await putBudget("bu-owners", owners)).toEqual(refusal(403, "scope_denied"))
     await tenantStubOf("bu-owners").registerUser({ id: "boss", role: "owner" })

@@ -134,7 +134,7 @@ describe("an archive that was changed", () => {
     return await downloadArchive(tenant, await exportTenant(tenant))
   }
 
-  test("[TX3] is refused as a whole, whether the manifest, the seal or a file was changed, and nothing is written", async () => {
+  test("[TX3] [TX9] is refused as a whole, whether the manifest, the seal or a file was changed, and nothing is written", async () => {
     const { manifest, files } = await smallArchive("tx-small")
     const token = await ownerToken("tx-refuses")
     const startImport = (body: string) => call("/v1/tenant/import", { method: "POST", token, body })
@@ -171,7 +171,7 @@ describe("an archive that was changed", () => {
     expect(await uploadFile(id, 1, file, token)).toEqual(refusal(404, "tenant_import_unknown"))
   })
 
-  test("[TX3] is refused by a tenant that already has conversations", async () => {
+  test("[TX10] is refused by a tenant that already has conversations", async () => {
     const { manifest } = await smallArchive("tx-full")
     const import_ = await call("/v1/tenant/import", {
       method: "POST",
@@ -181,7 +181,7 @@ describe("an archive that was changed", () => {
     expect(import_).toEqual(refusal(409, "tenant_not_empty"))
   })
 
-  test("[TX4] only one export runs at a time; it can be removed, and only owners can see it", async () => {
+  test("[TX4] [TX13] only one export runs at a time; it can be removed, and only owners can see it", async () => {
     await smallArchive("tx-one")
     const [token, ada] = [await ownerToken("tx-one"), await roleToken("tx-one", "ada", "member")]
     const { id } = (await call("/v1/tenant/exports", { token })).json.exports[0]

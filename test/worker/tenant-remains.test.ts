@@ -147,7 +147,7 @@ describe("the erasure of a user", () => {
 })
 
 describe("an import that has ended", () => {
-  test("[TX4] keeps neither its index nor its files, whether it succeeded or failed", async () => {
+  test("[TX14] keeps neither its index nor its files, whether it succeeded or failed", async () => {
     const archive = await archiveOf("rm-index", "marker-index")
     expect(await importTenant("rm-index2", archive)).toMatchObject({ state: "done", parts: 1 })
     const counts = "SELECT (SELECT count(*) FROM archive_item) + (SELECT count(*) FROM job_file) AS n"
@@ -198,7 +198,7 @@ describe("an erased tenant", () => {
 describe("a transfer", () => {
   const age = 8 * 24 * 60 * 60_000
 
-  test("[TX4] is retried until it makes no progress for days, and its end is recorded", async () => {
+  test("[TX12] [TX13] is retried until it makes no progress for days, and its end is recorded", async () => {
     const archive = await archiveOf("rm-retry", "somebody")
     const { id } = (await postAsOwner("rm-retry2", "/v1/tenant/import", archive.manifest)).json
     // The job's file is missing, as after an outage.
@@ -220,7 +220,7 @@ describe("a transfer", () => {
     expect(actions).toContain("tenant.import_expired")
   })
 
-  test("[TX3] into a tenant that has got a conversation meanwhile fails, and changes nothing", async () => {
+  test("[TX10] into a tenant that has got a conversation meanwhile fails, and changes nothing", async () => {
     const archive = await archiveOf("rm-meanwhile", "somebody")
     const { id } = (await postAsOwner("rm-meanwhile2", "/v1/tenant/import", archive.manifest)).json
     await makeSession(await roleToken("rm-meanwhile2", "early", "member"))
@@ -239,7 +239,7 @@ describe("a transfer", () => {
     expect(await sqlOf("rm-suspended2", "SELECT * FROM user_notices WHERE retry > ?", Date.now())).toEqual([])
   })
 
-  test("[TX3] that certainly needs more files than an archive may have is refused", async () => {
+  test("[TX11] that certainly needs more files than an archive may have is refused", async () => {
     await registerUser("rm-huge", "boss", "owner")
     const store = "INSERT OR REPLACE INTO tenant_bytes VALUES (1, ?)"
     await sqlOf("rm-huge", store, 63 * 1024 ** 3)
@@ -249,7 +249,7 @@ describe("a transfer", () => {
     expect((await postAsOwner("rm-huge", "/v1/tenant/export")).status).toBe(202)
   })
 
-  test("[TX3] that needs more files than an archive may have fails at once", async () => {
+  test("[TX11] that needs more files than an archive may have fails at once", async () => {
     await fillTenant("rm-large", "somebody")
     await runInDurableObject(tenantStubOf("rm-large"), async (object, { storage }) => {
       const started = await object.startExport("rm-large", { kind: "user", id: "boss", address: null } as never)

@@ -106,7 +106,7 @@ describe("GET /v1/usage", () => {
     expect(await readUsage("meter0", query)).toEqual(refusal(400, "field_invalid", field))
   })
 
-  test("[MT14] requests unreported usage from all directories if there are few users, and otherwise only from those on the page", async () => {
+  test("[MT14] [MT23] requests unreported usage from all directories if there are few users, and otherwise only from those on the page", async () => {
     const tenant = freshTenant()
     const token = await roleToken(tenant, "ada", "member")
     await askQuestion(await makeSession(token), token, script([say("one"), { type: "finish", input_tokens: 5 }]))
@@ -137,7 +137,7 @@ describe("GET /v1/usage", () => {
     expect(byUser.incomplete).toEqual({ turns_per_user: 7 })
   })
 
-  test("[MT16] calls eight directories at a time, and reports that the sums may lack turns if one of them fails", async () => {
+  test("[MT16] [MT23] calls eight directories at a time, and reports that the sums may lack turns if one of them fails", async () => {
     const tenant = freshTenant()
     const users = Array.from({ length: 30 }, (_, i) => `user${i}`)
     for (const id of users) await env.TENANT.getByName(tenant).registerUser({ id })
@@ -301,11 +301,11 @@ describe("prices", () => {
     ["no model", [{ ...price, model: "" }]],
     ["too many", Array.from({ length: 201 }, (_, i) => ({ ...price, model: `m${i}` }))],
     ["no list", {}],
-  ])("[MT11] refuses %s", async (_name, prices) => {
+  ])("[MT20] refuses %s", async (_name, prices) => {
     expect((await putPrices("meter0", prices)).json).toMatchObject({ code: "field_invalid" })
   })
 
-  test("[MT11] a change based on a list that has changed since is refused", async () => {
+  test("[MT22] a change based on a list that has changed since is refused", async () => {
     const tenant = freshTenant()
     const changePrice = async (model: string, revision: string) => {
       const body = JSON.stringify({ prices: [{ ...price, model }], revision })
@@ -320,7 +320,7 @@ describe("prices", () => {
     expect((await changePrice("two", first.json.revision)).json.prices).toMatchObject([{ model: "two" }])
   })
 
-  test("[MT11] a price can have a last day", async () => {
+  test("[MT21] a price can have a last day", async () => {
     const tenant = freshTenant()
     const until = { ...price, until: "2026-01-01" }
     expect((await putPrices(tenant, [until, { ...price, from: "2026-02-01", until: null }])).json.prices).toEqual([

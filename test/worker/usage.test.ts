@@ -142,7 +142,7 @@ describe("from a turn to the tenant", () => {
     await expectDirectory(tenant, "ada", { calls: 2, input: 12, output: 3 })
   })
 
-  test("[MT6] [BU17] eight reports make a batch, even if the directory is evicted after each; it is sent once", async () => {
+  test("[MT6] [MT18] [BU17] eight reports make a batch, even if the directory is evicted after each; it is sent once", async () => {
     const { tenant, token, session } = await freshUser()
     const directory = directoryOf(tenant, "ada")
     const adding = vi.spyOn(Tenant.prototype, "addUsage")
@@ -160,7 +160,7 @@ describe("from a turn to the tenant", () => {
     adding.mockRestore()
   })
 
-  test("[MT6] a remainder is reported after the month, at the directory's own time, and by no other alarm", async () => {
+  test("[MT19] a remainder is reported after the month, at the directory's own time, and by no other alarm", async () => {
     const alarms: number[] = []
     for (let i = 0; i < 2; i++) {
       const { tenant, token, session } = await freshUser()
@@ -186,7 +186,7 @@ describe("from a turn to the tenant", () => {
     expect(alarms[0]).not.toBe(alarms[1])
   })
 
-  test("[MT6] a batch that was in progress when the directory was killed is sent, whatever sets the alarm", async () => {
+  test("[MT18] a batch that was in progress when the directory was killed is sent, whatever sets the alarm", async () => {
     const { tenant, token, session } = await freshUser()
     await askQuestion(session, token, script([say("one"), createFinish(5, 1)]))
     await expectDirectory(tenant, "ada", { calls: 1, input: 5 })

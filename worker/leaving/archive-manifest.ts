@@ -29,7 +29,7 @@ export const MAX_ARCHIVE_FILE_BYTES = 2 * ARCHIVE_FILE_BYTES
 
 /**
  * Maximum number of stored bytes with which an export may start. No archive can hold more than this (62.5 GiB). Most
- * archives hold less, because few files reach the maximum size. SPEC TX3.
+ * archives hold less, because few files reach the maximum size. SPEC TX11.
  */
 export const MAX_EXPORTED_BYTES = MAX_ARCHIVE_FILES * MAX_ARCHIVE_FILE_BYTES
 

@@ -10,7 +10,7 @@ import type { LeavingHost } from "./leaving-host.ts"
 /** Maximum number of listed jobs of a kind. Each job is removed after some days. */
 export const MAX_LISTED_JOBS = 100
 
-/** How long the files of an export, and those uploaded for an import, are kept, in milliseconds. SPEC TX4. */
+/** How long the files of an export, and those uploaded for an import, are kept, in milliseconds. SPEC TX13. */
 export const TRANSFER_KEPT_MS = 7 * 24 * 60 * 60_000
 
 /** Deletes the files of an export or import, then its rows. Can be repeated. */

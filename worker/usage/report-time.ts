@@ -7,7 +7,7 @@ import { findPeriodEnd, findPeriodStart, toMonth } from "../../shared/usage/peri
 
 /**
  * The remainders of a month are reported within this time after its end, in milliseconds. With 500,000 users, that is
- * 12 reports a second. SPEC MT6.
+ * 12 reports a second. SPEC MT19.
  */
 export const USAGE_CLOSING_MS = 12 * 60 * 60_000
 

@@ -1,4 +1,4 @@
-/** prices-section.tsx: the tenant's own prices and the built-in ones. Source: SPEC AD10, AD11. */
+/** prices-section.tsx: the tenant's own prices and the built-in ones. Source: SPEC AD10, AD11, AD24. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"

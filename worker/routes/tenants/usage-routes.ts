@@ -62,7 +62,7 @@ const INCOMPLETE = { incomplete: { turns_per_user: RENEW_TURNS - 1 } } satisfies
 /**
  * Makes directories report outstanding usage: all of them if the tenant has few users, otherwise those of the users on
  * the requested page of usage by user. The other directories of a larger tenant report after RENEW_TURNS turns of a
- * user, or when the month has ended (SPEC MT6).
+ * user, or when the month has ended (SPEC MT6, MT19).
  *
  * Returns whether all users have reported, so that the tenant's totals are complete.
  */
