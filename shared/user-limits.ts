@@ -89,7 +89,7 @@ export const TEMPORARY_MS = 24 * 60 * 60_000
 /** Maximum number of sessions that one request changes. SPEC OG5. */
 export const MAX_BULK_SESSIONS = 100
 
-/** Number of hits per page of search results: the default and the maximum. SPEC FT1. */
+/** Number of hits per page of search results: the default and the maximum. SPEC FT34. */
 export const DEFAULT_PAGE_HITS = 20
 export const MAX_PAGE_HITS = 50
 

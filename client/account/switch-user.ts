@@ -2,7 +2,7 @@
  * switch-user.ts: sets unsent messages aside when a user signs out, and restores them when the user signs in again.
  *
  * A known user's rows are always stored under that user's prefix (net/user-storage.ts). Rows stored before the page
- * knew its user get the prefix of the first user to sign in. Source: SPEC SP5.
+ * knew its user get the prefix of the first user to sign in. Source: SPEC SP5, SP9.
  */
 
 import { parseJson } from "../../shared/json.ts"

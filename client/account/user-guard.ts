@@ -2,7 +2,7 @@
  * user-guard.ts: detects when the page's user changes.
  *
  * The browser's storage contains the id of the last user, whose unsent messages the page shows. The page reloads before
- * it uses another user's token. Source: SPEC SP5.
+ * it uses another user's token. Source: SPEC SP5, SP10.
  */
 
 import type { KeyValueStorage } from "../net/outbox.ts"

@@ -1,6 +1,6 @@
 /**
  * link-status.tsx: the connection status, shown above the composer unless the connection is live. Source: SPEC PG29,
- * PG79, PG89.
+ * PG79, PG89, PG93, PG94, PF14.
  */
 
 import type { VNode } from "preact"

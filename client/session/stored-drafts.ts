@@ -3,7 +3,7 @@
  *
  * draft ↔ STORED DRAFTS ↔ localStorage
  * There is one row per user and session. A draft is stored shortly after each change, and its row is deleted at once
- * when the draft becomes empty. This code is loaded once the user is known. Source: SPEC PG77.
+ * when the draft becomes empty. This code is loaded once the user is known. Source: SPEC PG77, PG90, PG91.
  */
 
 import { cutText } from "../../shared/text/cut-text.ts"

@@ -16,7 +16,7 @@ async function beginConversation(page: Page, text: string): Promise<string> {
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
-test("[PG79] an unknown conversation doesn't keep loading forever", async () => {
+test("[PG94] an unknown conversation doesn't keep loading forever", async () => {
   // The notice replaces the composer, so there may be no field to wait for.
   const page = await (await setup.browser.newContext()).newPage()
   await page.goto(`${setup.cuecard.url}/#/s/nonesuch`)
@@ -95,7 +95,7 @@ test("[PG89] while the connection is down, a button tries again at once", async 
   await page.context().close()
 })
 
-test("[PG79] offline, a new conversation says that the page is offline", async () => {
+test("[PG93] offline, a new conversation says that the page is offline", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   await page.context().setOffline(true)
   await page.waitForSelector(".link:has-text('offline')", SOON)

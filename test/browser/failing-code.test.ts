@@ -12,7 +12,7 @@ const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
 // All code, the code of a card, and the code of the buttons below an answer.
 test.each(["transcript", "weather-card", "answer-tools"])(
-  "[PF8] without %s the page says that a part is missing and offers to reload",
+  "[PF14] without %s the page says that a part is missing and offers to reload",
   async (name) => {
     const session = await writeConversation(setup.cuecard, ["What's the weather in London?"])
     const context = await setup.browser.newContext({ viewport: DESKTOP, serviceWorkers: "block" })
@@ -34,7 +34,7 @@ test.each(["transcript", "weather-card", "answer-tools"])(
   },
 )
 
-test("[PF8] [WG5] without its styles for parts, the widget says that a part is missing", async () => {
+test("[PF14] [WG5] without its styles for parts, the widget says that a part is missing", async () => {
   const site = await startSite(setup.cuecard)
   await allowSites(setup.cuecard, [site.origin])
   const context = await setup.browser.newContext({ viewport: DESKTOP })

@@ -102,7 +102,7 @@ test("[LB20] [LB21] [LB23] [LB24] pins and folders survive a reload and reach an
   await page.context().close()
 })
 
-test("[LB22] deleting and archiving can be undone, and a conversation can be restored from the archive", async () => {
+test("[LB22] [LB30] deleting and archiving can be undone, and a conversation can be restored from the archive", async () => {
   const { page, errors } = await openPage(setup.browser, setup.cuecard, { bypassCSP: true })
   const id = await beginConversation(page, "/say keep me")
   await page.fill(".composer textarea", "half a thought")
@@ -235,7 +235,7 @@ test("[LB27] a temporary conversation has a note, isn't in any list, and still h
   await page.context().close()
 })
 
-test("[LB22] an open archived conversation has its title and its commands, even after a reload", async () => {
+test("[LB30] an open archived conversation has its title and its commands, even after a reload", async () => {
   const { page, errors } = await openPage(setup.browser, setup.cuecard, { bypassCSP: true })
   const id = await beginConversation(page, "/say kept for later")
   const title = await page.textContent(".topbar .title")

@@ -42,7 +42,7 @@ async function goTo(page: Page, session: string): Promise<void> {
 }
 
 describe("drafts", () => {
-  test("[PG77] a draft survives a reload in its own conversation, and is gone once it is sent", async () => {
+  test("[PG77] [PG90] a draft survives a reload in its own conversation, and is gone once it is sent", async () => {
     const { page, errors } = await openPage(setup.browser, setup.cuecard)
     const one = await beginConversation(page, "/say one")
     const two = await beginConversation(page, "/say two")
@@ -73,7 +73,7 @@ describe("drafts", () => {
     await page.context().close()
   })
 
-  test("[PG77] one user's draft isn't shown to another user, and is erased with its conversation", async () => {
+  test("[PG77] [PG90] one user's draft isn't shown to another user, and is erased with its conversation", async () => {
     const { page } = await openPage(setup.browser, setup.cuecard)
     const context = page.context()
     const id = await beginConversation(page, "/say one")
@@ -97,7 +97,7 @@ describe("drafts", () => {
     await context.close()
   })
 
-  test("[PG77] the draft of a conversation that was deleted elsewhere moves to a new conversation", async () => {
+  test("[PG92] the draft of a conversation that was deleted elsewhere moves to a new conversation", async () => {
     const { page } = await openPage(setup.browser, setup.cuecard)
     const id = await beginConversation(page, "/say one")
     await page.fill(FIELD, "still needed")
@@ -109,7 +109,7 @@ describe("drafts", () => {
     await page.context().close()
   })
 
-  test("[PG77] a draft that is sent in one tab disappears from the other tab", async () => {
+  test("[PG90] a draft that is sent in one tab disappears from the other tab", async () => {
     const { page } = await openPage(setup.browser, setup.cuecard)
     const id = await beginConversation(page, "/say one")
     await page.fill(FIELD, "/say two")

@@ -293,7 +293,7 @@ testInFull("[SW4] while the server doesn't respond, the stored page is shown", a
 })
 
 testInFull(
-  "[SW1] [PG79] while the server can't be reached, the page opens and says so, and the user can try again",
+  "[SW1] [PG93] while the server can't be reached, the page opens and says so, and the user can try again",
   async () => {
     const { context, page } = await openSignedIn()
     await untilKept(page)

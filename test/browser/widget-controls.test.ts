@@ -115,7 +115,7 @@ test("[SR11] [WG8] each item of an answer's menu works in the widget, and the si
   await page.context().close()
 })
 
-test("[WG6] [CA8] every row that the widget stores has the widget's prefix, and is used again after a reload", async () => {
+test("[WG11] [CA8] every row that the widget stores has the widget's prefix, and is used again after a reload", async () => {
   const { page, chat, errors } = await openWidget()
   await send(page, "What's the weather in London?")
   const unit = chat.locator(".card .unit")

@@ -34,7 +34,7 @@ afterAll(async () => await site?.close())
 const QUESTION = "What's the weather in London?"
 
 describe("the inline layout", () => {
-  test("[WG5] [WG6] answers a question on a page from another origin, and reports the answer to that page", async () => {
+  test("[WG5] [WG6] [WG11] answers a question on a page from another origin, and reports the answer to that page", async () => {
     const { page, errors } = await openSite(
       setup.browser,
       site.serve(siteDocument(setup.cuecard, "", EVENT_LOG, "<input id=search autofocus>")),

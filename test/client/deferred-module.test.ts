@@ -8,7 +8,7 @@ const CODE = { name: "code" }
 
 afterEach(() => void vi.useRealTimers())
 
-test("[PF8] the next call repeats a failed import, but not a successful one", async () => {
+test("[PF14] the next call repeats a failed import, but not a successful one", async () => {
   const importCode = vi.fn(async () => CODE).mockRejectedValueOnce(new Error("no such file"))
   const deferred = deferModule(importCode)
   expect(await deferred.load()).toBe(false)
@@ -17,7 +17,7 @@ test("[PF8] the next call repeats a failed import, but not a successful one", as
   expect(importCode).toHaveBeenCalledTimes(2)
 })
 
-test("[PF8] a timer repeats a failed import twice; the module then counts as missing until a call succeeds", async () => {
+test("[PF14] a timer repeats a failed import twice; the module then counts as missing until a call succeeds", async () => {
   vi.useFakeTimers()
   const importCode = vi.fn(async () => CODE)
   for (let attempt = 0; attempt < 3; attempt++) importCode.mockRejectedValueOnce(new Error("no such file"))
@@ -31,7 +31,7 @@ test("[PF8] a timer repeats a failed import twice; the module then counts as mis
   expect(missingModules.value).toBe(0)
 })
 
-test("[PF8] calls during an import share it, so that its failure counts once", async () => {
+test("[PF14] calls during an import share it, so that its failure counts once", async () => {
   vi.useFakeTimers()
   const importCode = vi.fn(async () => CODE).mockRejectedValueOnce(new Error("no such file"))
   const deferred = deferModule(importCode)

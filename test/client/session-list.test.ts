@@ -199,7 +199,7 @@ describe("pages of the list", () => {
     expect(sessions.isUnreachable.value).toBe(false)
   })
 
-  test("[PG79] a list that can't be loaded is requested again at once when the device is online, and soon in any case", async () => {
+  test("[PG93] a list that can't be loaded is requested again at once when the device is online, and soon in any case", async () => {
     let isDown = true
     const listSessions = () => (isDown ? Promise.reject(new TypeError("no network")) : Promise.resolve(first))
     const { sessions, clock } = createSessionList([], { listSessions })

@@ -323,7 +323,7 @@ describe("organising", () => {
     folders.value = []
   })
 
-  test("[LB22] the archive is fetched only after a pending change that archives a conversation has been saved", async () => {
+  test("[LB30] the archive is fetched only after a pending change that archives a conversation has been saved", async () => {
     const { root, request } = await openPage([createRow("a"), createRow("b")])
     const bulk = Promise.withResolvers<Response>()
     const isArchiveFetched = () => request.mock.calls.some(([path]) => path.startsWith("/v1/sessions?archived=1"))

@@ -48,7 +48,7 @@ describe("stored drafts", () => {
     expect([next.text.value, next.attachments.listUploaded()]).toEqual(["words", []])
   })
 
-  test("[PG77] a sent draft is deleted at once, and a closing page writes pending changes", () => {
+  test("[PG77] [PG90] a sent draft is deleted at once, and a closing page writes pending changes", () => {
     const { keep, drafts, storage, clock } = openPage()
     const draft = keep("s1")
     draft.text.value = "words"
@@ -90,7 +90,7 @@ describe("stored drafts", () => {
     expect(draft.text.value).toBe("stored\ntyped")
   })
 
-  test("[PG77] the oldest drafts are deleted to make room, and a huge text is truncated", () => {
+  test("[PG91] the oldest drafts are deleted to make room, and a huge text is truncated", () => {
     const { keep, storage, clock } = openPage()
     for (let at = 0; at < 60; at++) {
       keep(`s${at}`).text.value = `draft ${at}`
@@ -137,7 +137,7 @@ describe("stored drafts", () => {
     expect(draft.text.value).toBe("")
   })
 
-  test("[PG77] when another tab sends the same draft, this tab's draft is cleared unless it has changed", () => {
+  test("[PG90] when another tab sends the same draft, this tab's draft is cleared unless it has changed", () => {
     const { keep, drafts, storage, clock } = openPage()
     const [same, changed] = [keep("s1"), keep("s2")]
     same.text.value = "same"
@@ -149,7 +149,7 @@ describe("stored drafts", () => {
     expect([same.text.value, changed.text.value]).toEqual(["", "second"])
   })
 
-  test("[PG77] erasing a conversation deletes its stored draft, even before drafts have been restored", async () => {
+  test("[PG90] erasing a conversation deletes its stored draft, even before drafts have been restored", async () => {
     const { deps, storage } = setUp()
     storage.setItem("cuecard.draft.demo%2Fyou.s1", '{"at":1,"text":"words"}')
     storage.setItem("cuecard.draft.demo%2Fyou.s2", '{"at":1,"text":"words"}')

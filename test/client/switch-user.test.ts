@@ -125,14 +125,14 @@ describe("another user", () => {
     expect(storage.rows()).toMatchObject({ ...SHARED, [USER_KEY]: "acme/ada" })
   })
 
-  test("[SP5] rows of users who are not signed in are limited in number", () => {
+  test("[SP9] rows of users who are not signed in are limited in number", () => {
     const storage = createStorage({ [USER_KEY]: "acme/ada" })
     for (let i = 0; i < 300; i++) createUserStorage(storage).setItem(`cuecard.send.s.${i}`, "x")
     setUserAside(storage, "acme/ada")
     expect(storage.length).toBe(200)
   })
 
-  test("[SP5] among the rows of users who are not signed in, the oldest are deleted first", () => {
+  test("[SP9] among the rows of users who are not signed in, the oldest are deleted first", () => {
     const storage = createStorage({ [USER_KEY]: "acme/ada" })
     const page = createUserStorage(storage)
     const writeRow = (kind: string, n: number, at: number) =>

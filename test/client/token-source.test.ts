@@ -66,7 +66,7 @@ describe("the source of the token", () => {
     }
   })
 
-  test("[SP5] a token is used only after the page has accepted its user", async () => {
+  test("[SP10] a token is used only after the page has accepted its user", async () => {
     const accept = Promise.withResolvers<void>()
     const seen: string[] = []
     const { source, requests } = setUp(

@@ -12,11 +12,11 @@ test("[PU1] the table has at least 250 different URLs", () => {
   expect(ROWS.length).toBeGreaterThanOrEqual(250)
 })
 
-test.each(AMBIGUOUS)("[PU5] [PU6] %j is refused: %s", (url, verdict) => {
+test.each(AMBIGUOUS)("[PU5] [PU6] [PU7] %j is refused: %s", (url, verdict) => {
   expect(verdictOf(url)).toBe(verdict)
 })
 
-test("[PU5] labels of up to 63 characters are accepted", () => {
+test("[PU7] labels of up to 63 characters are accepted", () => {
   expect(verdictOf(`https://${"a".repeat(63)}.${"b".repeat(63)}.com/`)).toBe("ok")
 })
 
@@ -179,7 +179,7 @@ test("[PU3] every notation of every private IPv4 address is refused, inside IPv6
   )
 })
 
-test("[PU3] [PU5] a public address is accepted as four decimal numbers, and in no other notation", () => {
+test("[PU3] [PU7] a public address is accepted as four decimal numbers, and in no other notation", () => {
   const isInner = (address: number): boolean =>
     INNER_RANGES.some(([first, size]) => address >= first && address < first + size)
   // Exclude three small reserved ranges and a cloud provider's metadata address, which are refused too.

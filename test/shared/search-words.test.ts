@@ -45,15 +45,15 @@ describe("queries", () => {
     ["東京tower", '{a b} : ("東京 京 tower" *)'],
     ["서울 날씨 ", '{a b} : ("서울" * AND "날씨" *)'],
     ['NEAR(a b) OR title:x* -"c', '{a b} : ("near a" AND "b" AND "or" AND "title x" AND "c")'],
-  ])("[FT2] %j becomes the expression %j", (query, match) => {
+  ])("[FT2] [FT35] %j becomes the expression %j", (query, match) => {
     expect(phrasesToMatch(phrasesOf(query), ["a", "b"])).toBe(match)
   })
 
-  test("[FT2] a query without a word, or with too many, is refused", () => {
+  test("[FT35] a query without a word, or with too many, is refused", () => {
     for (const query of ["", '""', "… ! -", "a ".repeat(41)]) expect(parseSearchQuery(query)).toBeNull()
   })
 
-  test("[FT2] whatever is typed, the expression contains only quoted words, prefixes and AND", () => {
+  test("[FT35] whatever is typed, the expression contains only quoted words, prefixes and AND", () => {
     assertProperty(
       fc.property(fc.string({ unit: "grapheme", maxLength: 60 }), (query) => {
         const phrases = parseSearchQuery(query)

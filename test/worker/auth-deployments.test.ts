@@ -135,7 +135,7 @@ describe("origins", () => {
       const id = await makeSession(token)
       const denied = await call("/v1/sessions", { token, headers: { origin } })
       expect(denied).toEqual(refusal(403, "origin_denied"))
-      // Only https origins may read the refusal, because a tenant's widget can be allowed only on https origins (WG2).
+      // Only https origins may read the refusal, because a tenant's widget can be allowed only on https origins (WG10).
       const reader = origin.startsWith("https://") ? origin : null
       expect(denied.headers.get("access-control-allow-origin")).toBe(reader)
       expect(denied.headers.get("vary")).toBe("Origin")

@@ -25,7 +25,7 @@ const suggest = (token: string, session: string, message: string) =>
   call(`/v1/sessions/${session}/messages/${message}/follow-ups`, { method: "POST", token })
 
 describe("suggested questions", () => {
-  test("[FU1] [FU2] belong to the newest answer, are requested once for all tabs, and are not stored", async () => {
+  test("[FU1] [FU2] [FU4] belong to the newest answer, are requested once for all tabs, and are not stored", async () => {
     await switchOn("follow-on")
     const token = await tokenOf("follow-on", "ada")
     const id = await makeSession(token)
@@ -43,7 +43,7 @@ describe("suggested questions", () => {
     expect((await suggest(token, id, second)).json.follow_ups).toHaveLength(3)
   })
 
-  test("[FU1] are empty unless the tenant has enabled them, and only for the owner", async () => {
+  test("[FU1] [FU4] are empty unless the tenant has enabled them, and only for the owner", async () => {
     const token = await tokenOf("follow-off", "ada")
     const id = await makeSession(token)
     const answer = await answerTo(token, id, "q1", "/say Hello")
@@ -55,7 +55,7 @@ describe("suggested questions", () => {
     expect((await suggest(token, id, "nothing")).json).toEqual({ follow_ups: [] })
   })
 
-  test("[FU1] [FU2] are empty if the model writes something else; the model is asked once for all tabs", async () => {
+  test("[FU2] [FU4] are empty if the model writes something else; the model is asked once for all tabs", async () => {
     const tenant = "follow-plain"
     await switchOn(tenant)
     const owner = await roleToken(tenant, "admin", "owner")

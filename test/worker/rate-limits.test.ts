@@ -70,7 +70,7 @@ test("[LI1] writes, reads and sockets are counted separately, and so are users",
   expect((await createSession(eve, over)).status).toBe(201)
 })
 
-test("[LI1] a tenant's limit counts all its users' requests, but only those that their own limits admit", async () => {
+test("[LI1] [LI13] a tenant's limit counts all its users' requests, but only those that their own limits admit", async () => {
   const tenant = createTenant()
   const counted: string[] = []
   const RATE_WRITE_TENANT = {

@@ -207,7 +207,7 @@ describe("a tenant's data", () => {
 })
 
 describe("the page of a host name", () => {
-  test("[RG2] has no tenant if the host names a region that is not served, and no object is called", async () => {
+  test("[RG7] has no tenant if the host names a region that is not served, and no object is called", async () => {
     const bindings = { MEDIA_EU: env.MEDIA, PAGE_DOMAIN: "chat.example.com" }
     await withRecordedDeployment(bindings, async ({ asked, fetch }) => {
       const tenantOf = async (host: string) => {

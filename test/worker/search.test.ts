@@ -40,7 +40,7 @@ async function send(client: TestClient, id: string, content: string) {
 }
 
 describe("search across all conversations", () => {
-  test("[FT1] finds words in questions and answers, newest first, lists titles before them, and marks the words found", async () => {
+  test("[FT1] [FT2] [FT34] finds words in questions and answers, newest first, lists titles before them, and marks the words found", async () => {
     const token = await tokenOf("ft1", "ada")
     const [one, two] = [await makeSession(token), await makeSession(token, "Weather notes")]
     await askQuestion(one, token, "/say The weather in Oslo is fine.")
@@ -59,7 +59,7 @@ describe("search across all conversations", () => {
     expect(await findTexts(token, '"nothing about"')).toEqual(["user: /say [Nothing about] rain"])
   })
 
-  test("[FT1] pages contain each hit once", async () => {
+  test("[FT34] pages contain each hit once", async () => {
     const token = await tokenOf("ft1b", "ada")
     const id = await makeSession(token)
     for (let n = 0; n < 5; n++) await askQuestion(id, token, `/say pebble${n} stone`)
@@ -88,7 +88,7 @@ describe("search across all conversations", () => {
     for (const text of ["京東", "烤北", "zurch"]) expect(await find(token, text), text).toEqual([])
   })
 
-  test("[FT2] refuses a query without words and one that is too long, and treats what looks like syntax as text", async () => {
+  test("[FT34] [FT35] refuses a query without words, an invalid limit and a query that is too long, and treats what looks like syntax as text", async () => {
     const token = await tokenOf("ft2b", "ada")
     await makeSession(token, "one OR two")
     for (const q of ["", "%20", "%22%22", "a".repeat(201), "a%20".repeat(41)])

@@ -89,7 +89,7 @@ describe("a user", () => {
     size: fc.integer({ min: 1, max: 3_000_000 }),
   })
 
-  test("[LI10] the sum equals the files of all sessions after any changes, evictions and alarms", async () => {
+  test("[LI14] the sum equals the files of all sessions after any changes, evictions and alarms", async () => {
     const property = fc.asyncProperty(fc.array(stepArbitrary, { maxLength: 14 }), async (steps) => {
       const [tenant, user] = [createName(), "ada"]
       const claims = claimsOf(tenant, user)
@@ -131,7 +131,7 @@ describe("a user", () => {
     await assertPropertyAsync(property, 60)
   })
 
-  test("[LI10] the alarm reports the bytes that a killed process did not report", async () => {
+  test("[LI14] the alarm reports the bytes that a killed process did not report", async () => {
     const [tenant, user] = [createName(), "ada"]
     const token = await tokenOf(tenant, user)
     const id = await makeSession(token)
@@ -146,7 +146,7 @@ describe("a user", () => {
     await expect.poll(() => countUser(tenant, user)).toBe(0)
   })
 
-  test("[LI10] keeps the newer count when an older report arrives", async () => {
+  test("[LI14] keeps the newer count when an older report arrives", async () => {
     const [tenant, user] = [createName(), "ada"]
     const directory = directoryOf(tenant, user)
     const reportSize = (bytes: number, n: number) =>
@@ -207,7 +207,7 @@ describe("a session", () => {
     expect(reports.map(([count]) => count)).toEqual([MB, 5 * MB, 0])
   })
 
-  test("[LI10] a clock that was set back doesn't stop the reports", async () => {
+  test("[LI14] a clock that was set back doesn't stop the reports", async () => {
     let newest = 50_000
     const { reports } = await withSessionBytes(
       ({ n }) => {
@@ -229,7 +229,7 @@ describe("a session", () => {
     ])
   })
 
-  test("[LI10] a failed report is repeated, and a refused one changes nothing", async () => {
+  test("[LI14] a failed report is repeated, and a refused one changes nothing", async () => {
     const { reports, outcome } = await withSessionBytes(
       ({ isRequired, n }) => (isRequired ? succeed(n) : fail({ reason: "storage_full", max: 1 })),
       async (bytes, set) => {

@@ -92,7 +92,7 @@ describe("the setting", () => {
 })
 
 describe("the API", () => {
-  test("[WG2] an allowed site can call routes and sockets with a token of the tenant, without credentials", async () => {
+  test("[WG2] [WG10] an allowed site can call routes and sockets with a token of the tenant, without credentials", async () => {
     await putSettings("wg-api", { embed_hosts: [SHOP] })
     const token = await tokenOf("wg-api", "ada")
     const preflight = await call("/v1/sessions", preflightOf(SHOP))
@@ -113,7 +113,7 @@ describe("the API", () => {
     )
   })
 
-  test("[WG2] other sites, and sites of another tenant, get a refusal that they can read", async () => {
+  test("[WG10] other sites, and sites of another tenant, get a refusal that they can read", async () => {
     await putSettings("wg-one", { embed_hosts: [SHOP] })
     for (const [tenant, origin] of [
       ["wg-two", SHOP],
@@ -148,7 +148,7 @@ describe("the API", () => {
     expect(expired.headers.get("access-control-allow-origin")).toBe(SHOP)
   })
 
-  test("[WG2] a removed site is refused at once", async () => {
+  test("[WG10] a removed site is refused at once", async () => {
     await putSettings("wg-gone", { embed_hosts: [SHOP] })
     const token = await tokenOf("wg-gone", "ada")
     expect((await call("/v1/sessions", { token, ...from(SHOP) })).status).toBe(200)
@@ -157,7 +157,7 @@ describe("the API", () => {
   })
 
   test.each(["null", "http://www.shop.example.com", "https://shop.example.com; x"])(
-    "[WG2] a preflight of %j is refused",
+    "[WG10] a preflight of %j is refused",
     async (origin) => {
       expect(await call("/v1/sessions", preflightOf(origin))).toEqual(refusal(403, "origin_denied"))
     },

@@ -2,7 +2,7 @@
  * widget-storage.ts: the part of the site's storage that the widget uses. All keys begin with `cuecard-chat/` and the
  * server's URL.
  *
- * Source: SPEC WG6.
+ * Source: SPEC WG11.
  */
 
 import type { KeyValueStorage } from "../../client/net/outbox.ts"

@@ -1,5 +1,5 @@
 /**
- * archive-dialog.tsx: the dialog that lists, opens, unarchives and deletes archived conversations. Source: SPEC LB22.
+ * archive-dialog.tsx: the dialog that lists, opens, unarchives and deletes archived conversations. Source: SPEC LB30.
  */
 
 import { useSignal } from "@preact/signals"

@@ -1,4 +1,4 @@
-/** archived-sessions.ts: loads the archived sessions, page by page. Source: SPEC LB22. */
+/** archived-sessions.ts: loads the archived sessions, page by page. Source: SPEC LB30. */
 
 import type { SessionPage } from "../../../shared/protocol/http-body.ts"
 import { parseSessionList } from "../../../shared/protocol/responses.ts"

@@ -1,5 +1,5 @@
 /**
- * library-buttons.tsx: the buttons below the list that open the archive and create a folder. Source: SPEC LB22, LB23.
+ * library-buttons.tsx: the buttons below the list that open the archive and create a folder. Source: SPEC LB23, LB30.
  */
 
 import { useSignal } from "@preact/signals"

@@ -9,7 +9,7 @@ import { openStorage } from "../browser-storage.ts"
 /** The widget's part of the storage; null if the page isn't a widget. */
 let widgetStorage: KeyValueStorage | null = null
 
-/** Set by the widget before it renders. SPEC WG6. */
+/** Set by the widget before it renders. SPEC WG11. */
 export function setPreferenceStorage(storage: KeyValueStorage): void {
   widgetStorage = storage
 }

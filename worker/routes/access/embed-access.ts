@@ -3,7 +3,7 @@
  * page.
  *
  * Which sites are allowed depends on the tenant. The token of a request names the tenant. A preflight has no token, so
- * it succeeds for any https origin; the request that follows is checked. Source: SPEC WG2 to WG4.
+ * it succeeds for any https origin; the request that follows is checked. Source: SPEC WG2 to WG4, WG10.
  */
 
 import type { Context, MiddlewareHandler } from "hono"

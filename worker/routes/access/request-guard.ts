@@ -32,8 +32,8 @@ export const requireSafeDeployment: MiddlewareHandler<AppEnv> = async (context, 
 
 /**
  * Admits the request's own origin and those of ALLOWED_ORIGINS. A request from another site needs a token, and
- * `authorize` checks whether the token's tenant allows the site (SPEC WG2). The site can read a refusal, which contains
- * only an error code. A request without an Origin header is not a call from another site.
+ * `authorize` checks whether the token's tenant allows the site (SPEC WG10). The site can read a refusal, which
+ * contains only an error code. A request without an Origin header is not a call from another site.
  */
 export const checkOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   const origin = context.req.header("origin")

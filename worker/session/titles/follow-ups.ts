@@ -3,7 +3,7 @@
  *
  * page → newest answer → FOLLOW-UPS (one model call) → buttons below the answer
  * Nothing is stored. The questions for the newest answer are kept in memory, for the user's other tabs. Source: SPEC
- * FU1-FU3.
+ * FU1-FU4.
  */
 
 import { isJsonObject, parseJson } from "../../../shared/json.ts"
