@@ -193,7 +193,9 @@ test("[TW3] [TW5] each effect happens once, whenever the server is killed", { ti
   expect(stage.service.wrongSignatures).toBe(0)
 })
 
-test("[KA3] a click on a card makes its call once, whenever the server is killed", { timeout: 600_000 }, async () => {
+test("[KA3] [KA10] a click on a card makes its call once, whenever the server is killed", {
+  timeout: 600_000,
+}, async () => {
   const stage = await openBookings()
   const { ada, session, service } = stage
   const root = new StateClient(stage.cuecard, await stage.cuecard.tokenFor({ user: "root", role: "admin" }))

@@ -54,7 +54,7 @@ describe("a staged deploy", () => {
     expect(platform.traffic()).toEqual({ [NEW]: 100 })
   })
 
-  test("[DP3] a version that fails more often is rolled back at the first comparison that shows it", async () => {
+  test("[DP15] a version that fails more often is rolled back at the first comparison that shows it", async () => {
     platform.rates = BROKEN
     const outcome = await deployVersion()
     expect(outcome).toMatchObject({ kind: "rolled_back" })
@@ -63,7 +63,7 @@ describe("a staged deploy", () => {
     expect(platform.traffic()).toEqual({ [OLD]: 100 })
   })
 
-  test("[DP3] a version that fails only with more traffic is rolled back at that share", async () => {
+  test("[DP15] a version that fails only with more traffic is rolled back at that share", async () => {
     platform.misbehave = (seen) => {
       if (isCount(seen) && platform.traffic()[NEW] === 50) platform.rates = BROKEN
       return null
@@ -72,7 +72,7 @@ describe("a staged deploy", () => {
     expect(sharesOf()).toEqual([5, 25, 50, 0])
   })
 
-  test("[DP3] with too few requests to compare, it waits and then rolls back", async () => {
+  test("[DP15] with too few requests to compare, it waits and then rolls back", async () => {
     platform.rates = { [OLD]: { requests: 50, failed: 0 }, [NEW]: { requests: 3, failed: 0 } }
     const outcome = await deployVersion()
     expect(outcome).toMatchObject({ kind: "rolled_back" })
@@ -206,7 +206,7 @@ describe("a rollback", () => {
 })
 
 describe("the comparison", () => {
-  test("[DP3] reports a worse version only from three failures, half a percent and three standard errors upwards", () => {
+  test("[DP15] reports a worse version only from three failures, half a percent and three standard errors upwards", () => {
     const before = { requests: 9_500, failed: 10 }
     for (const [after, expected] of [
       [{ requests: 500, failed: 0 }, false],
@@ -222,7 +222,7 @@ describe("the comparison", () => {
     expect(isWorse({ requests: 0, failed: 0 }, { requests: 100, failed: 100 })).toBe(true)
   })
 
-  test("[DP3] a version without failures is never worse, and more failures never make it better", () => {
+  test("[DP15] a version without failures is never worse, and more failures never make it better", () => {
     const count = fc.nat(100_000)
     fc.assert(
       fc.property(count, count, count, count, count, (requests, failed, newRequests, newFailed, more) => {

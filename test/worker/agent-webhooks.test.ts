@@ -210,7 +210,7 @@ describe("a question", () => {
     "redirect-302",
     "redirect-307",
     "endless",
-  ])("[EA7] whose response is %s fails, and is not sent again", async (play) => {
+  ])("[EA9] whose response is %s fails, and is not sent again", async (play) => {
     const name = `wa-${play}`
     await createAgent(name, play)
     const client = await connectTo(name)
@@ -224,7 +224,7 @@ describe("a question", () => {
     expect(await seenAt("elsewhere")).toEqual([])
   })
 
-  test("[EA7] whose response is a long error shows its beginning", async () => {
+  test("[EA9] whose response is a long error shows its beginning", async () => {
     await createAgent("wa-long", "long-error")
     const client = await connectTo("wa-long")
     client.say({ type: "send", id: "q1", content: "Well?" })

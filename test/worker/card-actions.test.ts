@@ -174,7 +174,7 @@ describe("a click", () => {
     await expectSame(id, client)
   })
 
-  test("[KA3] with the same id has no further effect, and with another id is refused once the action has been performed", async () => {
+  test("[KA3] [KA10] with the same id has no further effect, and with another id is refused once the action has been performed", async () => {
     const { client, call_id } = await showCard()
     const action = { call_id, name: "buy", fields: { count: 1 } }
     click(client, "c1", action)
@@ -225,7 +225,7 @@ describe("a click", () => {
     ["a choice that isn't offered", { name: "buy", fields: { count: 1, size: "xl" } }, "field"],
     ["a field that the form doesn't have", { name: "buy", fields: { count: 1, key: "forged" } }, "field"],
     ["a tool that the agent doesn't have", { name: "gone", fields: { count: 1 } }, "tool"],
-  ])("[KA2] with %s is refused, and nothing is stored", async (_what, action, because) => {
+  ])("[KA9] with %s is refused, and nothing is stored", async (_what, action, because) => {
     const { client, call_id } = await showCard()
     click(client, "c1", { call_id, ...action } as ActionClick)
     const refused = await untilRefused(client, "c1")
@@ -233,7 +233,7 @@ describe("a click", () => {
     expect(client.messages.has("c1")).toBe(false)
   })
 
-  test("[KA2] on a call without a template card is refused", async () => {
+  test("[KA9] on a call without a template card is refused", async () => {
     const id = await freshSession("act")
     const client = await connect(id)
     client.say({ type: "send", id: "q0", content: script([call("probe_json", { json: '{"a":1}' })], [say("Done.")]) })
@@ -271,7 +271,7 @@ describe("a click", () => {
     expect(toolsIn(again)).toEqual(toolsIn(answer))
   })
 
-  test("[KA3] waits in the queue behind a running answer", async () => {
+  test("[KA3] [KA10] waits in the queue behind a running answer", async () => {
     const { client, call_id } = await showCard()
     client.say({ type: "send", id: "slow", content: script([call("probe_slow", { ms: 300 })], [say("Done.")]) })
     click(client, "c1", { call_id, name: "buy", fields: { count: 1 } })

@@ -226,7 +226,7 @@ describe("a hostile token", () => {
     expect(await listSessions(forged)).toEqual(refusal(401, "token_invalid"))
   })
 
-  test("[OI5] each of two tenants that share a provider accepts only its own audience", async () => {
+  test("[OI5] [OI17] each of two tenants that share a provider accepts only its own audience", async () => {
     expect((await putIssuer("ht-shared", { issuer: provider.issuer, audience: "shared" })).status).toBe(200)
     expect(await whoIs(await signToken({ aud: "shared" }))).toMatchObject({ value: { tenant: "ht-shared" } })
     expect(await whoIs(await signToken())).toMatchObject({ value: { tenant: TENANT } })

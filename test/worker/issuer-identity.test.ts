@@ -182,7 +182,7 @@ describe("a removed or replaced provider", () => {
     expect(await browser.post("/auth/token")).toEqual(signInRequired)
   })
 
-  test("[OI11] has the same effect if it is replaced under its name, and a sign-in in progress ends", async () => {
+  test("[OI11] [OI19] has the same effect if it is replaced under its name, and a sign-in in progress ends", async () => {
     const used = await useIssuer("id-replaced")
     const begun = new TestBrowser("id-replaced")
     const callback = await begun.beginSignIn()
@@ -193,7 +193,7 @@ describe("a removed or replaced provider", () => {
     await expectEnded("id-replaced", used)
   })
 
-  test("[OI11] ends nothing if only its label, name claim, scope or secret changes", async () => {
+  test("[OI19] ends nothing if only its label, name claim, scope or secret changes", async () => {
     const { provider, browser, page } = await useIssuer("id-label")
     await registerIssuer("id-label", provider, { label: "New", name_claim: "nickname", scopes: "openid" })
     expect((await browser.post("/auth/token")).status).toBe(200)

@@ -128,7 +128,7 @@ describe("an issuer", () => {
 })
 
 describe("who may register issuers", () => {
-  test("[OI1] owners and admins may, and members, viewers and producers may not", async () => {
+  test("[OI16] owners and admins may, and members, viewers and producers may not", async () => {
     const { issuer } = await startProvider()
     for (const role of ["member", "viewer"] as const) {
       const token = await tokenOfRole("oi-who", role)
@@ -140,7 +140,7 @@ describe("who may register issuers", () => {
     expect((await putIssuer("oi-who", { issuer, audience: AUDIENCE }, { role: "admin" })).status).toBe(200)
   })
 
-  test("[OI8] an admin can neither appoint owners nor change an issuer that can", async () => {
+  test("[OI18] an admin can neither appoint owners nor change an issuer that can", async () => {
     const { issuer } = await startProvider()
     const body = { issuer, audience: AUDIENCE, role_claim: "role" }
     const roles = ["owner", "member"]
@@ -168,7 +168,7 @@ describe("a pair of issuer and audience", () => {
     expect((await putIssuer("oi-one", body)).status).toBe(200)
   })
 
-  test("[OI3] [OI5] can't be shared by tenants in different regions either, and a token leads to the right region", async () => {
+  test("[OI3] [OI17] can't be shared by tenants in different regions either, and a token leads to the right region", async () => {
     const provider = await startProvider()
     const body = { issuer: provider.issuer, audience: AUDIENCE }
     expect((await putIssuer("eu.oi-region", body)).status).toBe(200)

@@ -137,7 +137,7 @@ describe("what is read with each token", () => {
     vi.restoreAllMocks()
   })
 
-  test("[SI11] [OI8] the user's role is the stored one, and never above the highest role that the issuer can assign", async () => {
+  test("[SI11] [OI18] the user's role is the stored one, and never above the highest role that the issuer can assign", async () => {
     const { browser, provider } = await signedIn("si-roles")
     const { user } = (await browser.post("/auth/token")).json
     const { runInDurableObject } = await import("cloudflare:test")

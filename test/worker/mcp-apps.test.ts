@@ -58,7 +58,7 @@ const policyOf = (response: Response): Record<string, string> =>
   )
 
 describe("a call of a tool with an app", () => {
-  test("[MA1] [MA2] stores the app with the result; history, exports and imports contain the app, but the model gets only the result", async () => {
+  test("[MA1] [MA2] [MA10] stores the app with the result; history, exports and imports contain the app, but the model gets only the result", async () => {
     const run = "ma-one"
     const { client, session, tool } = await showApp(run)
     expect(tool).toMatchObject({
@@ -82,7 +82,7 @@ describe("a call of a tool with an app", () => {
     expect(history.text).toContain("show: two")
   })
 
-  test("[MA2] shows its result as text in a shared copy, without the app", async () => {
+  test("[MA10] shows its result as text in a shared copy, without the app", async () => {
     const run = "ma-shared"
     const { session, tool } = await showApp(run)
     const token = await roleToken(run, "ada", "member")
@@ -157,7 +157,7 @@ describe("a call of a tool with an app", () => {
 })
 
 describe("the document of an app", () => {
-  test("[MA3] [MA4] is framed by the server's own document, and may load nothing by default", async () => {
+  test("[MA3] [MA4] [MA11] is framed by the server's own document, and may load nothing by default", async () => {
     const run = "ma-policy"
     const { session, tool } = await showApp(run, {
       html: `<script>"</iframe>"</script>${HTML}`,
@@ -183,7 +183,7 @@ describe("the document of an app", () => {
     expect(text.slice(text.indexOf("srcdoc=")).split('"')).toHaveLength(3)
   })
 
-  test("[MA4] may use the origins that the server declares and the tenant allows, and no others", async () => {
+  test("[MA4] [MA11] may use the origins that the server declares and the tenant allows, and no others", async () => {
     const run = "ma-hosts"
     const app_hosts = ["https://api.example.com", "https://cdn.example.com", "https://unused.example.com"]
     const declared = {

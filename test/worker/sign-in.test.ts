@@ -73,7 +73,7 @@ describe("a sign-in", () => {
     expect((await browser.post("/auth/token")).status).toBe(200)
   })
 
-  test("[SI1] [OI8] assigns the role that the provider sends", async () => {
+  test("[SI1] [OI18] assigns the role that the provider sends", async () => {
     const provider = await startProvider()
     await registerIssuer("si-role", provider, { role_claim: "role", roles: ["owner", "member", "viewer"] })
     for (const [login, role] of [

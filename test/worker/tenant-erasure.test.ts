@@ -70,7 +70,7 @@ async function untilReceipt(tenant: string, id: string) {
 }
 
 describe("a user who is erased", () => {
-  test("[LV1] [LV2] [LV3] leaves no row, no key, no token and no socket; other users keep theirs", async () => {
+  test("[LV1] [LV2] [LV3] [LV10] leaves no row, no key, no token and no socket; other users keep theirs", async () => {
     await registerUser("lv-user", "boss", "owner")
     const [ada, bob] = [await fillUser("lv-user", "ada"), await fillUser("lv-user", "bob")]
     for (const [{ token, sessions }, viewer] of [
@@ -120,7 +120,7 @@ describe("a user who is erased", () => {
     expect(await eraseUser("second", "second", "owner")).toEqual(refusal(409, "last_owner"))
   })
 
-  test("[LV2] also loses rows that a late request creates while tokens are still trusted", async () => {
+  test("[LV2] [LV10] also loses rows that a late request creates while tokens are still trusted", async () => {
     await registerUser("lv-late", "boss", "owner")
     const ada = await fillUser("lv-late", "ada")
     const erased = await call("/v1/users/ada", { method: "DELETE", token: await ownerToken("lv-late") })
@@ -139,7 +139,7 @@ describe("a user who is erased", () => {
     expect(await listRows(env.SESSION, [...sessionNames("lv-late", ada), "lv-late:late"])).toEqual([])
   })
 
-  test("[LV2] has no valid link: one that was signed before fetches nothing from another host, and adds no row", async () => {
+  test("[LV10] has no valid link: one that was signed before fetches nothing from another host, and adds no row", async () => {
     await registerUser("lv-link", "boss", "owner")
     await registerUser("lv-link", "ada")
     const token = await roleToken("lv-link", "ada", "member")

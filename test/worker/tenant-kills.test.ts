@@ -172,7 +172,7 @@ describe("a job that is killed at every step", () => {
     expect(manifest?.tally).toEqual({ users: 2, sessions: 3, agent_sessions: 1, files: 1, bytes: 200 })
   })
 
-  test("[LV2] [LV7] erases a user, and then the whole tenant", async () => {
+  test("[LV2] [LV7] [LV11] erases a user, and then the whole tenant", async () => {
     const sessions = await fillTenant("kill-erase")
     const boss = await ownerToken("kill-erase")
     const { id } = (await call("/v1/users/ada", { method: "DELETE", token: boss })).json

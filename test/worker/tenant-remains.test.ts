@@ -96,7 +96,7 @@ async function actionsOf(tenant: string) {
 }
 
 describe("the erasure of a user", () => {
-  test("[LV2] [TX4] admits no export or import while it runs, and leaves nothing of the user", async () => {
+  test("[LV2] [LV10] [TX4] admits no export or import while it runs, and leaves nothing of the user", async () => {
     const user = "marker-export"
     const old = await fillTenant("rm-export", user)
     const { id: exported } = { id: await exportTenant("rm-export") }

@@ -128,7 +128,7 @@ describe("a session's agent", () => {
     expect(textIn(answer)).toContain("Findings")
   })
 
-  test("[AG2] gets the newest configuration when a page opens the session; a turn keeps the one it began with", async () => {
+  test("[AG13] gets the newest configuration when a page opens the session; a turn keeps the one it began with", async () => {
     const claims = { ...CLAIMS, tenant: "changing" }
     const createConfigured = (tools: ("weather" | "rename_conversation")[]) => ({ ...createAgent("general"), tools })
     await tenantStubOf("changing").putAgent(SYSTEM_ACTOR, createConfigured([]))

@@ -113,7 +113,7 @@ describe("the search", () => {
     await expect.poll(readState).toEqual([2_200, [], null])
   })
 
-  test("[US14] is marked as incomplete until all users have keys", async () => {
+  test("[US21] is marked as incomplete until all users have keys", async () => {
     await addUsers("us14f", { ada: "Ada Lovelace" })
     expect((await searchUsers("us14f", "love")).json.incomplete).toBeUndefined()
     await runInDurableObject(tenantOf("us14f"), (_object, { storage: { sql } }) => {
@@ -134,7 +134,7 @@ describe("the search", () => {
     expect([await findIds("us14e", "byron"), await findIds("us14e", "lovelace")]).toEqual([["ada"], ["ada"]])
   })
 
-  test("[US14] pages return every result once; a `next` that no search returned is field_invalid", async () => {
+  test("[US14] [US19] pages return every result once; a `next` that no search returned is field_invalid", async () => {
     const count = 2 * USER_PAGE_ROWS + 5
     const names = Object.fromEntries(Array.from({ length: count }, (_, n) => [`u${n}`, `Anna Andersson ${n}`]))
     await addUsers("us14c", { ...names, other: "Bo" })
@@ -152,7 +152,7 @@ describe("the search", () => {
     expect(await searchUsers("us14c", "a".repeat(121))).toEqual(refusal(400, "field_invalid"))
   })
 
-  test("[US14] reads as many rows with 100,000 users as with 1,000, for the first, a middle and the last page, and without results", async () => {
+  test("[US20] reads as many rows with 100,000 users as with 1,000, for the first, a middle and the last page, and without results", async () => {
     const rowsRead = async (users: number): Promise<number[]> =>
       await runInDurableObject(tenantOf(`us14-${users}`), async (object: Tenant, { storage: { sql } }) => {
         object.registerUser({ id: "u", name: "First User" })

@@ -69,7 +69,7 @@ describe("the settings", () => {
     [{ schema: { type: "string" } }, "/schema/type", 'must be "object"'],
     [{ schema: { type: "object", properties: { a: { pattern: "(a+)+" } } } }, "/schema/properties/a/pattern", "isn't"],
     [{ schema: { $ref: "https://example.com/schema.json" } }, "/schema/$ref", "isn't a supported keyword"],
-  ])("[TW1] %j is refused with its pointer", async (change, pointer, problem) => {
+  ])("[TW9] %j is refused with its pointer", async (change, pointer, problem) => {
     const put = await sendTools("tw-bad", "PUT", "/order_status", toolBody("tw-bad", change))
     expect(put).toEqual(refusal(422, "tool_refused"))
     expect(JSON.parse(put.text).fields).toEqual({ pointer, problem: expect.stringContaining(problem) })
@@ -152,7 +152,7 @@ describe("a call", () => {
 })
 
 describe("a result that arrives later", () => {
-  test("[TW5] is accepted once the service has responded with 202, even if it arrives twice", async () => {
+  test("[TW5] [TW10] is accepted once the service has responded with 202, even if it arrives twice", async () => {
     const secret = await putTool("tw-later", "tw-later", {}, "later")
     const client = await openToolSession("tw-later")
     startCall(client, "q1")
@@ -165,7 +165,7 @@ describe("a result that arrives later", () => {
     await expectReloaded(client, "tw-later")
   })
 
-  test("[TW5] needs the right signature, time, call, session and tenant", async () => {
+  test("[TW10] needs the right signature, time, call, session and tenant", async () => {
     const secret = await putTool("tw-sign", "tw-sign", {}, "later")
     const other = await putTool("tw-other", "tw-other", {}, "later")
     const client = await openToolSession("tw-sign")

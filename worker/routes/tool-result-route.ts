@@ -1,6 +1,6 @@
 /**
  * tool-result-route.ts: `POST /tool-results/:tenant/:session/:tool/:call`: receives the result of a call that a
- * tenant's service has accepted with 202. The signature is the only access check. Source: SPEC TW5.
+ * tenant's service has accepted with 202. The signature is the only access check. Source: SPEC TW5, TW10.
  */
 
 import type { Context } from "hono"

@@ -4,8 +4,8 @@ import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 
 /**
- * Omits the numbers of other versions, usage, cost, trace ids and MCP Apps, whose results are shown as text (SPEC MA2).
- * Text, thinking, tool calls as shown, cards and files are kept. SPEC SR4.
+ * Omits the numbers of other versions, usage, cost, trace ids and MCP Apps, whose results are shown as text (SPEC
+ * MA10). Text, thinking, tool calls as shown, cards and files are kept. SPEC SR4.
  */
 export function toReaderMessage(message: WireMessage): WireMessage {
   const { version: _version, versions: _versions, trace: _trace, ...shown } = message

@@ -4,7 +4,7 @@
  *
  * template, stored result, fields → BUILD → tool, arguments, message
  * The client only names an action and supplies field values; the rest comes from the template and the stored result.
- * Pure. SPEC KA2.
+ * Pure. SPEC KA2, KA9.
  */
 
 import { isJsonObject, type Json } from "../../json.ts"

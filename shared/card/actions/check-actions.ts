@@ -1,4 +1,4 @@
-/** check-actions.ts: checks the actions, buttons and fields of a card template. Pure. SPEC KA1. */
+/** check-actions.ts: checks the actions, buttons and fields of a card template. Pure. SPEC KA1, KA8. */
 
 import { isJsonObject, type Json } from "../../json.ts"
 import { joinPointer } from "../../json-schema/json-pointer.ts"

@@ -1,4 +1,6 @@
-/** check-fields.ts: the fields of each component and function, and what each field may contain. Pure. SPEC CV2. */
+/**
+ * check-fields.ts: the fields of each component and function, and what each field may contain. Pure. SPEC CV2, CV42.
+ */
 
 import { isJsonObject, type Json } from "../../json.ts"
 import {

@@ -58,12 +58,12 @@ describe("a template's actions", () => {
     expect(checkTemplate(setAt(FORM as unknown as Json, at, value))).toMatchObject({ ok: false, pointer })
   })
 
-  test("[KA1] with a field for each item of a list is refused", () => {
+  test("[KA8] with a field for each item of a list is refused", () => {
     const item = { id: "extra", component: "CheckBox", name: "extra", label: "Extra" }
     expect(checkTemplate(withList(item))).toMatchObject({ ok: false, pointer: "/view/14" })
   })
 
-  test("[KA1] with a second button for a per-item action is refused", () => {
+  test("[KA8] with a second button for a per-item action is refused", () => {
     const item = { id: "extra", component: "Button", label: "Book", action: "book" }
     expect(checkTemplate(withList(item))).toMatchObject({ ok: false, pointer: "/view/14/action" })
   })
@@ -102,13 +102,13 @@ describe("a button in a list", () => {
   const build = (click: { readonly name: string; readonly item?: number }) =>
     buildActionCall(ROOMS as never, hotel, click)
 
-  test("[KA1] is valid; its pointers can be relative to the item, and those of other buttons can't", () => {
+  test("[KA8] is valid; its pointers can be relative to the item, and those of other buttons can't", () => {
     expect(checkTemplate(ROOMS as unknown as Json)).toMatchObject({ ok: true })
     const relative = setAt(ROOMS as unknown as Json, "/actions/all/args/hotel/path", "hotel")
     expect(checkTemplate(relative)).toMatchObject({ ok: false, pointer: "/actions/all/args/hotel/path" })
   })
 
-  test("[KA1] is refused in a list that is in another list", () => {
+  test("[KA8] is refused in a list that is in another list", () => {
     const inner = { id: "line", component: "List", children: { componentId: "pick", path: "beds" } }
     const nested = setAt(ROOMS as unknown as Json, "/view/3", inner)
     const view = (nested as unknown as { view: { id: string }[] }).view.filter(({ id }) => id !== "name")
@@ -118,7 +118,7 @@ describe("a button in a list", () => {
     })
   })
 
-  test("[KA2] sends the values of its item, which the stored result must contain", () => {
+  test("[KA2] [KA9] sends the values of its item, which the stored result must contain", () => {
     expect(build({ name: "pick", item: 1 })).toMatchObject({
       ok: true,
       call: { tool: "reserve", args: '{"room":8,"hotel":"h1"}', words: "Garden" },

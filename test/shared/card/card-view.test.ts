@@ -124,7 +124,7 @@ describe("a template", () => {
       template([text("root", "a")], { schema: { type: "object", required: ["z"] } }),
     ],
     ["shows nothing of a sample", "/view/0/text", template([text("root", { path: "/z" })])],
-  ])("[CV2] that %s is refused at %s", (_, pointer, body) => {
+  ])("[CV2] [CV42] that %s is refused at %s", (_, pointer, body) => {
     expect(check(body)).toMatchObject({ ok: false, pointer })
   })
 

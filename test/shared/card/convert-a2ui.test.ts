@@ -181,7 +181,7 @@ describe("npm run cards", () => {
   const runCards = (...args: string[]) =>
     spawnSync(process.execPath, ["scripts/cards/cards.ts", ...args], { encoding: "utf8" })
 
-  test("[CV40] converts a file, lists the differences, and checks the result", () => {
+  test("[CV40] [CV43] converts a file, lists the differences, and checks the result", () => {
     const converted = runCards("convert", `${FOLDER}/basic/05_product-card.json`, "--for", "shop")
     expect(converted.status).toBe(0)
     expect(converted.stderr).toContain("image: an image has no description")

@@ -14,7 +14,7 @@ import { EVERYTHING, HOSTILE_RESULTS, HOSTILE_TEMPLATES, MARKUP, SCRIPTS } from 
 
 const ENGLISH = { locale: "en", timeZone: "UTC", labels: ENGLISH_LABELS }
 describe("hostile templates", () => {
-  test.each(HOSTILE_TEMPLATES)("[CV1] [CV2] [CV3] [CV7] %s is refused, with a pointer", (_name, body) => {
+  test.each(HOSTILE_TEMPLATES)("[CV1] [CV2] [CV3] [CV7] [CV42] %s is refused, with a pointer", (_name, body) => {
     const checked = checkTemplate(body as Json)
     expect(checked).toMatchObject({ ok: false, pointer: expect.stringMatching(/^(?:\/|$)/) })
   })

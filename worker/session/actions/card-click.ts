@@ -3,7 +3,7 @@
  * result.
  *
  * click → template, stored result → CARD CLICK → message with its call → accept-message.ts
- * Source: SPEC KA2, KA3.
+ * Source: SPEC KA2, KA3, KA9, KA10.
  */
 
 import { buildActionCall } from "../../../shared/card/actions/build-action-call.ts"

@@ -1,5 +1,7 @@
 /**
- * late-results.ts: results of tool calls that a tenant's service sends later. Loaded on first use. Source: SPEC TW5.
+ * late-results.ts: results of tool calls that a tenant's service sends later. Loaded on first use.
+ *
+ * Source: SPEC TW5, TW10.
  */
 
 import { fail, type Result, succeed } from "../../../shared/fault.ts"

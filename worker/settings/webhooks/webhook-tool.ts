@@ -1,6 +1,6 @@
 /**
  * webhook-tool.ts: the configuration of a tenant's webhook tools, and the tenant object's methods for them.
- * Pure. Source: SPEC TW1-TW8.
+ * Pure. Source: SPEC TW1-TW7, TW9.
  */
 
 import * as v from "valibot"
