@@ -232,7 +232,7 @@ export type McpFlaw =
   | "too_deep"
   | "too_many"
   | "malformed"
-  // The server requests user input in a way that isn't supported (SPEC MP31).
+  // The server requests user input in a way that isn't supported (SPEC MP31, MP36).
   | "input"
   // The tool must not be called (see `McpToolState`). `approval`: a user would have to allow the call.
   | "not_allowed"

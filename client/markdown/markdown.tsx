@@ -1,7 +1,7 @@
 /**
  * markdown.tsx: renders Markdown text, with one component per block.
  *
- * A block whose token is the same object as before isn't rendered again. SPEC MD1–MD16.
+ * A block whose token is the same object as before isn't rendered again. SPEC MD1–MD18.
  */
 
 import { Component, type ComponentChildren, type VNode } from "preact"

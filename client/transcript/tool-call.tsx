@@ -78,7 +78,7 @@ function ConnectionPlace({ tool: { name }, messageId }: ToolViewProps): VNode | 
   useEffect(() => void connections.load(), [])
   const loaded = connections.module.value
   if (loaded === null || requests?.api === undefined || requests.store.lastAnswerId.value !== messageId) return null
-  // Server names contain no underscores (SPEC MP3).
+  // Server names contain no underscores (SPEC MP16).
   const [server = ""] = name.split("_")
   return (
     <loaded.ConnectRequest api={requests.api} server={server} onRetry={() => requests.regenerateAnswer(messageId)} />

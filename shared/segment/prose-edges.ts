@@ -39,7 +39,7 @@ export const PLAIN_EDGES: ProseEdges = {
  * Shapes: `opener` is the emphasis before the preceding span, or null if no span precedes the prose. `isLineStart`:
  * whether the prose begins at the start of a line. Cost: linear in the length of the text. At most MAX_HELD_CHARS are
  * held back.
- * Source: SPEC SG15.
+ * Source: SPEC SG15, SG17.
  */
 export function createProseEdges(opener: string | null, isLineStart: boolean): ProseEdges {
   let held = ""

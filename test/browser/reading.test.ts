@@ -80,7 +80,7 @@ function copyOf(page: Page, selector: string): Promise<string> {
   }, selector)
 }
 
-test("[MD11] [MD12] [MD14] [MD15] [RD1] code, a formula, a table, an alert and a footnote are drawn, and copied as their source", async () => {
+test("[MD11] [MD12] [MD14] [MD15] [MD18] [RD1] code, a formula, a table, an alert and a footnote are drawn, and copied as their source", async () => {
   const { page, found } = await showTexts([READING, READING])
   await page.waitForFunction(() => document.querySelectorAll("math").length === 4)
   expect(await page.$$eval(".code-keyword", (all) => all.map((element) => element.textContent))).toEqual([
@@ -112,7 +112,7 @@ test("[MD11] [MD12] [MD14] [MD15] [RD1] code, a formula, a table, an alert and a
   await page.context().close()
 })
 
-test("[MD13] [MD11] hostile formulas and code run nothing, request nothing and cover nothing", async () => {
+test("[MD13] [MD17] hostile formulas and code run nothing, request nothing and cover nothing", async () => {
   const formulas = [...REFUSED_TEX, ...TRICKY_TEX].map((tex) => `\\(${tex}\\)\n\n$$${tex}$$`)
   const fences = ["html", "svg", "vue", "js", "md"].map((lang) => {
     return `\`\`\`${lang}\n<img src=x onerror=owned(1)><script>owned(1)</script>\`\${owned(1)}\`\n\`\`\``

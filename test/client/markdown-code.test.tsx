@@ -69,7 +69,7 @@ describe("tokens of code", () => {
     ["diff", "+ a\n- b\n@@ 1", ["added:+ a", "removed:- b", "meta:@@ 1"]],
     ["go", "func main() { var s string }", ["keyword:func", "function:main", "keyword:var", "type:string"]],
     ["toString", "if x", []],
-  ])("[MD11] %s: %j", (lang, code, expected) => {
+  ])("[MD17] %s: %j", (lang, code, expected) => {
     expect(listColours(lang, code)).toEqual(expected)
   })
 
@@ -80,7 +80,7 @@ describe("tokens of code", () => {
   )
   const LANGUAGE = fc.constantFrom(...LANGUAGE_NAMES)
 
-  test("[MD11] no character is lost or added, in any language", () => {
+  test("[MD17] no character is lost or added, in any language", () => {
     assertProperty(
       fc.property(LANGUAGE, fc.array(pieces, { maxLength: 60 }), (lang, parts) => {
         const code = parts.join(parts.length % 2 === 0 ? " " : "")
@@ -90,7 +90,7 @@ describe("tokens of code", () => {
     )
   })
 
-  test("[MD11] the tokens depend only on the text, not on how it grew, and finished lines stay the same objects", () => {
+  test("[MD17] the tokens depend only on the text, not on how it grew, and finished lines stay the same objects", () => {
     assertProperty(
       fc.property(LANGUAGE, fc.array(pieces, { maxLength: 40 }), (lang, parts) => {
         const growing = new CodeLines()
@@ -128,7 +128,7 @@ describe("tokens of code", () => {
     "/*",
     "a:",
     "(?",
-  ])("[MD11] tokenizing a long line of %j takes linear time in any language", (part) => {
+  ])("[MD17] tokenizing a long line of %j takes linear time in any language", (part) => {
     const line = part.repeat(Math.floor(MAX_LINE_CHARS / part.length))
     for (const lang of LANGUAGE_NAMES) {
       const language = findLanguage(lang)
@@ -140,7 +140,7 @@ describe("tokens of code", () => {
     }
   })
 
-  test("[MD11] a line of 1 MB and code of more than 100 KB have no colours", () => {
+  test("[MD17] a line of 1 MB and code of more than 100 KB have no colours", () => {
     expect(listColours("js", `const a = "${"x".repeat(1_000_000)}"`)).toEqual([])
     expect(listColours("js", "let a\n".repeat(MAX_HIGHLIGHTED_CHARS / 6 + 1))).toEqual([])
     expect(listColours("js", `${"let ".repeat(MAX_LINE_CHARS)}\nlet a`)).toEqual(["keyword:let"])
@@ -154,7 +154,7 @@ describe("a code block", () => {
     await delay()
   })
 
-  test("[MD11] has colours, its language's name, and exactly its text", () => {
+  test("[MD11] [MD17] has colours, its language's name, and exactly its text", () => {
     const code = "const a = 1\n\nfunction f() {}"
     const root = draw(<Markdown text={`\`\`\`ts\n${code}\n\`\`\``} />)
     expect(root.querySelector("code")?.textContent).toBe(code)
@@ -197,7 +197,7 @@ describe("a code block", () => {
     render(null, root)
   })
 
-  test("[MD11] long code gets its colours in slices", async () => {
+  test("[MD17] long code gets its colours in slices", async () => {
     const code = "let a = 1 // one\n".repeat(1_000)
     const root = draw(<Markdown text={`\`\`\`js\n${code}\`\`\``} />)
     expect(root.querySelectorAll(".line").length).toBeLessThan(900)
@@ -225,7 +225,7 @@ describe("colours", () => {
   )
 
   test.each(pairs)(
-    "[MD11] --%s has a contrast of at least 4.5 with the background of code in both themes",
+    "[MD17] --%s has a contrast of at least 4.5 with the background of code in both themes",
     (_, light, dark) => {
       const [, lightGround = "", darkGround = ""] = /--sunken: light-dark\((#\w{6}), (#\w{6})\)/.exec(base) ?? []
       expect(computeContrast(light, lightGround)).toBeGreaterThanOrEqual(4.5)

@@ -128,7 +128,7 @@ describe("footnotes", () => {
 })
 
 describe("alerts", () => {
-  test.each(["Note", "Tip", "Important", "Warning", "Caution"])("[MD15] %s has an icon and its name", (name) => {
+  test.each(["Note", "Tip", "Important", "Warning", "Caution"])("[MD18] %s has an icon and its name", (name) => {
     const shown = renderText(`> [!${name.toUpperCase()}]\n> One **two**\n>\n> - three`)
     const alert = shown.querySelector(".alert")
     expect(alert?.getAttribute("data-alert")).toBe(name.toLowerCase())
@@ -143,7 +143,7 @@ describe("alerts", () => {
   })
 
   test.each(["> [!NOTE] a", "> [!OTHER]\n> a", "> a\n> [!NOTE]", "> **[!NOTE]**\n> a"])(
-    "[MD15] %j is an ordinary quote",
+    "[MD18] %j is an ordinary quote",
     (text) => {
       const shown = renderText(text)
       expect(shown.querySelector(".alert")).toBe(null)

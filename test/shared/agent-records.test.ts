@@ -146,7 +146,7 @@ describe("a callback that arrives in the middle of an answer", () => {
   ]
   const rest = { type: "text_delta", responseId: "r1", delta: "asked." }
 
-  test("[IR7] is the result of its call, and the answer continues", () => {
+  test("[IR7] [IR13] is the result of its call, and the answer continues", () => {
     const { messages, late } = readBack([...asked, { type: "agent_callback", responseId: "x1", text: "Found." }, rest])
     expect(late).toEqual([])
     expect(messages).toMatchObject([{ role: "user" }, { role: "assistant" }])
@@ -156,7 +156,7 @@ describe("a callback that arrives in the middle of an answer", () => {
     ])
   })
 
-  test("[IR7] is shown as a separate result if no call waits for it", () => {
+  test("[IR13] is shown as a separate result if no call waits for it", () => {
     const { messages } = readBack([...asked, { type: "agent_callback", responseId: "x9", text: "Found." }, rest])
     expect(messages[1] && segmentsOf(messages[1])).toMatchObject([
       { type: "tool", status: "waiting" },
@@ -166,7 +166,7 @@ describe("a callback that arrives in the middle of an answer", () => {
     ])
   })
 
-  test("[IR7] can be repeated as the question of the next turn; the question is joined to the same call", () => {
+  test("[IR7] [IR13] can be repeated as the question of the next turn; the question is joined to the same call", () => {
     const { messages } = readBack([
       ...asked,
       { type: "agent_callback", responseId: "x1", text: "Found." },

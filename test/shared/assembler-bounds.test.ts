@@ -128,7 +128,7 @@ describe("a large answer", () => {
     }
   })
 
-  test("[RE36] counts a call over the limit once, together with its result, and counts a second result only if it differs", () => {
+  test("[RE36] [RE46] counts a call over the limit once, together with its result, and counts a second result only if it differs", () => {
     const calls = createMany(MAX_IMPORTED_CALLS + 100, callRecord)
     const createResult = (n: number, text: string): StreamRecord => {
       return { type: "tool_result", ...BASE, callId: `c${n}`, ok: true, result: text }
@@ -175,7 +175,7 @@ describe("a large answer", () => {
     }
   })
 
-  test("[RE36] has no more text than its limit, and counts dropped text", () => {
+  test("[RE36] [RE46] has no more text than its limit, and counts dropped text", () => {
     const delta = "x".repeat(MAX_IMPORTED_TEXT_CHARS / 4)
     const [answer] = assembleRecords(createMany(6, () => ({ type: "text_delta", ...BASE, delta }) as const)).answers
     expect(answer === undefined ? 0 : deriveContent(answer.message).length).toBe(MAX_IMPORTED_TEXT_CHARS)

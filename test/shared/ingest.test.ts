@@ -242,7 +242,7 @@ describe("a text that lost parts during streaming", () => {
       ],
       ["One. ", "And then the long end."],
     ],
-  ] as const)("[IR3] an import restores %s", (_, records, shown) => {
+  ] as const)("[IR3] [IR12] an import restores %s", (_, records, shown) => {
     expect(textsOf(answerOf(records as readonly StreamRecord[]))).toEqual(shown)
   })
 
@@ -253,7 +253,7 @@ describe("a text that lost parts during streaming", () => {
     ).toEqual(["abc", "Hi!", "def"])
   })
 
-  test("[RE36] a longer text that differs is counted", () => {
+  test("[RE46] a longer text that differs is counted", () => {
     const assembler = createAssembler()
     const records = [
       text("Something"),

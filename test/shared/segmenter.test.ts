@@ -181,6 +181,28 @@ describe("parse", () => {
     )
   })
 
+  test.each([
+    [
+      "encloses a span begins again in the text after it",
+      "**<span id='weather_1'>Cool.</span> now**",
+      ["#Cool.", "**now**"],
+    ],
+    [
+      "encloses a span doesn't begin again in the next paragraph",
+      "**<span id='weather_1'>Cool.</span>\n\nNow",
+      ["#Cool.", "Now"],
+    ],
+    [
+      "with text before its span keeps its markers",
+      "**Paris <span id='weather_1'>Cool.</span> now**",
+      ["**Paris", "#Cool.", "now**"],
+    ],
+  ])("[SG17] emphasis that %s", (_what, text, shown) => {
+    const segmenter = createSegmenter(ROWS, { trimsMarkup: true })
+    const segments = apply([], [...segmenter.push(text), ...segmenter.end()])
+    expect(segments.map((segment) => `${segment.type === "rich" ? "#" : ""}${toText(segment)}`)).toEqual(shown)
+  })
+
   test("[SG1] a live card opens with its payload when its tag is complete, and its text streams in", () => {
     const segmenter = createSegmenter(ROWS)
     const ops: Op[][] = ["In Paris: <span id='weather_1'", "> co", "ol ", "and dry", "</span> bye"].map((chunk) =>

@@ -29,14 +29,14 @@ describe("a day", () => {
     expect(simulateDay({ ...plan, seed: 2 })).not.toEqual(simulateDay(plan))
   })
 
-  test("[CM8] has the documented cost, within 10 %, and a peak of five times the mean", () => {
+  test("[CM8] [CM10] has the documented cost, within 10 %, and a peak of five times the mean", () => {
     const { sessions, price, peak } = simulateDay(PLAN)
     const page = readFileSync(PAGE, "utf8")
     expect(Math.abs(price / ((parseDayPrice(page) * sessions) / 1e6) - 1)).toBeLessThan(0.1)
     expect(peak.sessions).toBeGreaterThan((5 * sessions) / 86_400)
   })
 
-  test("[CM8] has the operations per session that docs/cost.md states", () => {
+  test("[CM10] has the operations per session that docs/cost.md states", () => {
     const { sessions, operations } = simulateDay(PLAN)
     for (const [name, mean] of Object.entries(MEAN_OPERATIONS) as [Operation, number][])
       expect(Math.abs(operations[name] / sessions - mean), name).toBeLessThan(0.02 * Math.max(mean, 1))

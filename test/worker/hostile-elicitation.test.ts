@@ -91,7 +91,7 @@ describe("a form", () => {
       JSON.parse('{"__proto__": {"method": "elicitation/create", "params": {}}}'),
     ],
     ["with a large state", "too_large", { a: formOf({}) }, { requestState: "s".repeat(64 * 1024 + 1) }],
-  ])("[MP31] a request %s is refused: %s", (_name, flaw, requests, more) => {
+  ])("[MP36] a request %s is refused: %s", (_name, flaw, requests, more) => {
     expect(read(requests, more ?? {})).toEqual({ ok: false, fault: flaw })
   })
 

@@ -48,7 +48,7 @@ const FLAWS: readonly (readonly [play: string, flaw: string])[] = [
 ]
 
 describe("a hostile server", () => {
-  test.each(FLAWS)("[MP2] that answers with %s is refused: %s", async (play, flaw) => {
+  test.each(FLAWS)("[MP2] [MP15] that answers with %s is refused: %s", async (play, flaw) => {
     for (const method of ["server/discover", "tools/list"]) {
       const { listed, seen, target } = await listAt(play, method)
       expect(listed).toEqual({ ok: false, fault: flaw })
@@ -80,21 +80,21 @@ describe("a hostile server", () => {
     "tools-text",
     "asks-input",
     "cut",
-  ])("[MP2] whose list is %s is refused with a code, without the server's text", async (play) => {
+  ])("[MP15] whose list is %s is refused with a code, without the server's text", async (play) => {
     const { listed, seen } = await listAt(play)
     expect(listed).toEqual({ ok: false, fault: expect.stringMatching(/^(?:malformed|unreachable)$/) })
     expect(seen.length).toBeLessThanOrEqual(12)
   })
 
   test.each(["hang", "array", "drip", "stream-without-end", "stream-empty", "other-id", "asks-sampling"])(
-    "[MP2] that answers with %s is abandoned in time",
+    "[MP15] that answers with %s is abandoned in time",
     async (play) => {
       const { listed } = await listAt(play, "tools/list", SOON_MS)
       expect(listed).toMatchObject({ ok: false, fault: expect.stringMatching(/^(?:timeout|malformed|unreachable)$/) })
     },
   )
 
-  test("[MP2] that never ends its list is cut off after a few pages", async () => {
+  test("[MP15] that never ends its list is cut off after a few pages", async () => {
     const { listed, seen } = await listAt("list-endless")
     expect(listed).toEqual({ ok: false, fault: "too_many" })
     expect(seen.length).toBeLessThanOrEqual(12)
@@ -134,7 +134,7 @@ describe("hostile definitions", () => {
     expect(listed.ok && (await readOfferedTools("srv", listed.value.tools))).toHaveLength(MAX_MCP_TOOLS)
   })
 
-  test.each(["tools-twins", "tools-long-names"])("[MP3] %s: every tool has a unique name", async (play) => {
+  test.each(["tools-twins", "tools-long-names"])("[MP16] %s: every tool has a unique name", async (play) => {
     const { listed } = await listAt(play)
     const tools = listed.ok ? await readOfferedTools("srv", listed.value.tools) : []
     expect(tools.length).toBeGreaterThan(1)
@@ -148,7 +148,7 @@ describe("hostile definitions", () => {
     expect(tool).toMatchObject({ description: "Adds. Ok.", schema: '{"title":"ab","type":"object"}' })
   })
 
-  test("[MP3] a server's tool never replaces a built-in one", async () => {
+  test("[MP16] a server's tool never replaces a built-in one", async () => {
     await setServer("hostile-own", { tools: ["ask"] })
     await putServer("mp-own", "probe", { url: serverUrl("hostile-own"), tools: ["ask"], approval: "never" })
     const client = await openAgentSession("mp-own", ["probe"])

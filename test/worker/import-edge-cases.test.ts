@@ -28,7 +28,7 @@ async function changePath(id: string): Promise<void> {
 }
 
 describe("dropped content", () => {
-  test("[RE36] (late text, second results, calls over the limit) is counted by kind in the response and the progress", async () => {
+  test("[RE36] [RE46] (late text, second results, calls over the limit) is counted by kind in the response and the progress", async () => {
     const id = await freshSession()
     const [r1, r2] = [
       { responseId: "r1", timestamp: T(1) },

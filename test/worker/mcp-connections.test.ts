@@ -320,7 +320,7 @@ test("[MP13] tokens are in no archive of the tenant, and are deleted with the us
   expect(await rowsOf("mc-erase")).not.toContain('"user":"ada"')
 })
 
-test("[MP13] an expired token is renewed once for all waiting calls, and a refused refresh token ends the connection", async () => {
+test("[MP17] an expired token is renewed once for all waiting calls, and a refused refresh token ends the connection", async () => {
   const provider = await createTenant("mc-renew", {}, "short-lived")
   await allowTools("mc-renew", "short-lived")
   await connectUser("mc-renew", "ada")
@@ -370,7 +370,7 @@ test("[MP14] a call without a connection fails with that reason, and so does one
   expect(await runTool(client, "q3", "files_echo")).toMatchObject(refused)
 })
 
-test("[MP14] only administrators renew the list of tools, with their own account", async () => {
+test("[MP18] only administrators renew the list of tools, with their own account", async () => {
   await createTenant("mc-list")
   const token = await tokenFor("mc-list", "root")
   const refresh = () => call("/v1/mcp-servers/files/refresh", { method: "POST", token })

@@ -130,7 +130,7 @@ describe("a server that asks", () => {
     expect(resultOf(client).answers).toEqual({ a: { action: "decline" } })
   })
 
-  test("[MP31] that asks a fourth time fails, and is not called again", async () => {
+  test("[MP36] that asks a fourth time fails, and is not called again", async () => {
     const client = await openAsking("mi-rounds", { asks: [{ a: YES }, { a: YES }, { a: YES }, { a: YES }] })
     const { call_id: id = "" } = (await askUser(client)) ?? {}
     for (const round of [1, 2, 3]) {
@@ -143,7 +143,7 @@ describe("a server that asks", () => {
     expect(calls).toHaveLength(4)
   })
 
-  test("[MP31] to open a URL, or only to be called again, fails without a question to the user", async () => {
+  test("[MP36] to open a URL, or only to be called again, fails without a question to the user", async () => {
     for (const [tenant, play] of [
       ["mi-url", "input-url"],
       ["mi-again", "input-again"],
@@ -274,7 +274,7 @@ test("[MP33] neither the state nor the answers are in frames, exports or history
   }
 })
 
-test("[MP30] the capability to answer questions isn't declared to a server of 2025-11-25", {
+test("[MP35] the capability to answer questions isn't declared to a server of 2025-11-25", {
   timeout: 60_000,
 }, async () => {
   const listed = await putServer("mi-old", "all", { url: await startEverything() })
@@ -285,7 +285,7 @@ test("[MP30] the capability to answer questions isn't declared to a server of 20
   expect(names).not.toContain("trigger-elicitation-request")
 })
 
-test("[MP30] a call for another agent can't ask, because no user can answer", async () => {
+test("[MP35] a call for another agent can't ask, because no user can answer", async () => {
   const client = await openAsking("mi-agent", { asks: [{ a: YES }] })
   const token = await roleToken("mi-agent", "root", "admin")
   const agent = { description: "d", prompt: "p", tools: ["agents_message"] }

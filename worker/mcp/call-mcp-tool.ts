@@ -52,7 +52,7 @@ export async function callMcpTool(
 
 /**
  * Sends a call. Only a server of protocol version 2026-07-28 can ask the user, and only in the user's own conversation
- * (SPEC MP30).
+ * (SPEC MP35).
  */
 async function sendCall(
   env: Env,

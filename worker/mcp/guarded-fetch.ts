@@ -1,6 +1,6 @@
 /**
  * guarded-fetch.ts: sends all requests to MCP servers. Only requests to the registered URL are sent, redirects are not
- * followed, and the number of requests, the bytes and the nesting of responses are limited. Source: SPEC MP2.
+ * followed, and the number of requests, the bytes and the nesting of responses are limited. Source: SPEC MP2, MP15.
  */
 
 import type { McpFlaw } from "../../shared/fault.ts"

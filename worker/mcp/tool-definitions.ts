@@ -1,6 +1,6 @@
 /**
  * tool-definitions.ts: reads the tools that an MCP server offers. Names, descriptions and schemas are bounded, and a
- * tool beyond the bounds is omitted. Source: SPEC MP3, MP4.
+ * tool beyond the bounds is omitted. Source: SPEC MP3, MP4, MP16.
  */
 
 import { isJsonObject, type Json, parseJson, toCanonicalJson } from "../../shared/json.ts"

@@ -1,6 +1,6 @@
 /**
  * user-authorization.ts: lets a user give an MCP server access to their own account, with the authorization code flow
- * and PKCE. Source: SPEC MP11-MP14.
+ * and PKCE. Source: SPEC MP11-MP14, MP17.
  *
  * The administrator names the issuer, and its metadata must name the same issuer. A response must come from that issuer
  * (RFC 9207, if the issuer supports it), and each server has its own callback URL. So no authorization server can

@@ -1,4 +1,4 @@
-/** alert-view.tsx: recognises an alert (`> [!NOTE]`), and renders it with its icon and name. SPEC MD15. */
+/** alert-view.tsx: recognises an alert (`> [!NOTE]`), and renders it with its icon and name. SPEC MD18. */
 
 import type { ComponentChildren, VNode } from "preact"
 import { readingText } from "../../words/parts/reading-text.ts"

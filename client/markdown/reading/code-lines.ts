@@ -1,5 +1,5 @@
 /**
- * code-lines.ts: the tokenized lines of a growing code block. Pure. SPEC MD11.
+ * code-lines.ts: the tokenized lines of a growing code block. Pure. SPEC MD17.
  *
  * Lines that are finished keep their identity and aren't tokenized again.
  */

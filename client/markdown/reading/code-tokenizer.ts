@@ -3,7 +3,7 @@
  *
  * Each line is tokenized separately, starting in the state in which the previous line ended. Every rule matches at one
  * position and in linear time, and text that no rule matches is plain, so hostile text costs no more than any other.
- * Pure. SPEC MD11.
+ * Pure. SPEC MD17.
  */
 
 /** The names of the types are also class names in reading.css. */

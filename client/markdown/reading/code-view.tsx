@@ -1,5 +1,5 @@
 /**
- * code-view.tsx: fenced code with colours, line numbers and its buttons. SPEC MD2, MD11.
+ * code-view.tsx: fenced code with colours, line numbers and its buttons. SPEC MD2, MD11, MD17.
  *
  * Every line is an element, so that a delta changes one line, and the line numbers are CSS counters, so that they
  * aren't copied.

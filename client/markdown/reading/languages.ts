@@ -1,4 +1,4 @@
-/** languages.ts: the highlighted languages, by the names that people write after a fence. Pure. SPEC MD11. */
+/** languages.ts: the highlighted languages, by the names that people write after a fence. Pure. SPEC MD11, MD17. */
 
 import type { Language } from "./code-tokenizer.ts"
 import * as script from "./script-grammars.ts"

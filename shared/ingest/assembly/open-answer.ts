@@ -175,7 +175,7 @@ function completeText(answer: OpenAnswer, kind: TextKind, whole: string | undefi
 }
 
 /**
- * Completes the streamed text and thinking from the record that ends the answer (SPEC IR3). Missing thinking is
+ * Completes the streamed text and thinking from the record that ends the answer (SPEC IR3, IR12). Missing thinking is
  * appended to the last thinking, because text may have followed it; missing text is appended at the end.
  */
 export function completeFromEnd(answer: OpenAnswer): void {

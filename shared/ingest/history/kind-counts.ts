@@ -32,7 +32,7 @@ export type KnownKind =
 
 /**
  * The kinds of content that is dropped while messages are assembled, because it exceeds the limits of an answer or
- * comes after its end (SPEC RE36).
+ * comes after its end (SPEC RE46).
  */
 export type LostKind =
   /** Pieces of text and thinking, and whole texts that do not match the streamed text. */

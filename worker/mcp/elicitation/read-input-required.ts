@@ -1,5 +1,5 @@
 /**
- * read-input-required.ts: reads a result that asks for input (`input_required`), within bounds. Pure. SPEC MP30, MP31.
+ * read-input-required.ts: reads a result that asks for input (`input_required`), within bounds. Pure. SPEC MP30, MP36.
  *
  * Only forms are shown to the user. Requests to open a URL are declined, and requests for a model or for files are
  * refused, because the client declares support for neither.

@@ -1,6 +1,6 @@
 /**
  * user-connections.ts: the connections of a tenant's users to MCP servers. Each is one row, which contains the user's
- * sealed tokens. Loaded on demand. Source: SPEC MP11-MP14.
+ * sealed tokens. Loaded on demand. Source: SPEC MP11-MP14, MP17.
  */
 
 import { fail, type McpFlaw, type Result, succeed } from "../../../shared/fault.ts"
