@@ -11,6 +11,15 @@ import { expect, test } from "vitest"
 const ROOT = resolve(import.meta.dirname, "..")
 const SPEC = join(ROOT, "SPEC.md")
 
+/** The longest rule, in characters. */
+const MAX_RULE_CHARS = 400
+
+/** Returns the text of each rule on one line, id included. */
+function ruleTexts(): string[] {
+  const rules = readFileSync(SPEC, "utf8").matchAll(/^- (\*\*[A-Z]{2}\d+\*\* .+(?:\n {2,}\S.*)*)/gm)
+  return [...rules].map(([, text = ""]) => text.replace(/\s+/g, " "))
+}
+
 function definedRules(): string[] {
   return [...readFileSync(SPEC, "utf8").matchAll(/^\s*(?:-\s+\*\*|\|\s*)([A-Z]{2}\d+)(?:\*\*|\s*\|)/gm)].map(
     ([, id = ""]) => id,
@@ -51,3 +60,9 @@ test.skipIf(!existsSync(SPEC))(
     }).toEqual({ withoutTest: [], withoutRule: [], definedTwice: [] })
   },
 )
+
+test.skipIf(!existsSync(SPEC))("[RU2] no rule is too long", () => {
+  const texts = ruleTexts()
+  expect(texts.length).toBeGreaterThan(1000)
+  expect(texts.filter((text) => text.length > MAX_RULE_CHARS)).toEqual([])
+})
