@@ -55,6 +55,27 @@ describe("suggested questions", () => {
     expect((await suggest(token, id, "nothing")).json).toEqual({ follow_ups: [] })
   })
 
+  test("[FU4] are empty for an answer that was stopped, and for an imported one", async () => {
+    await switchOn("follow-other")
+    const token = await tokenOf("follow-other", "ada")
+    const stopped = await makeSession(token)
+    const readLast = async (id: string) =>
+      (await call(`/v1/sessions/${id}/conversation/recent`, { token })).json.messages.at(-1)
+    const body = JSON.stringify({ id: "q1", content: "/bench deltas=400 chars=6 delay_ms=50" })
+    await call(`/v1/sessions/${stopped}/messages`, { method: "POST", token, body })
+    await expect.poll(async () => (await readLast(stopped))?.status).toBe("running")
+    expect((await suggest(token, stopped, (await readLast(stopped)).id)).json).toEqual({ follow_ups: [] })
+    await call(`/v1/sessions/${stopped}/cancel`, { method: "POST", token, body: "{}" })
+    await expect.poll(async () => (await readLast(stopped)).status).toBe("cancelled")
+    expect((await suggest(token, stopped, (await readLast(stopped)).id)).json).toEqual({ follow_ups: [] })
+
+    const imported = await makeSession(token)
+    const records = ["user", "assistant"].map((role) => JSON.stringify({ type: "message", role, content: "Hello" }))
+    await call(`/v1/sessions/${imported}/import`, { method: "POST", token, body: `${records.join("\n")}\n` })
+    await expect.poll(async () => (await readLast(imported))?.role).toBe("assistant")
+    expect((await suggest(token, imported, (await readLast(imported)).id)).json).toEqual({ follow_ups: [] })
+  })
+
   test("[FU2] [FU4] are empty if the model writes something else; the model is asked once for all tabs", async () => {
     const tenant = "follow-plain"
     await switchOn(tenant)

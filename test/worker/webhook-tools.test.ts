@@ -6,6 +6,7 @@
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_RESULT_BYTES } from "../../shared/limits.ts"
+import { MAX_WEBHOOK_TOOLS } from "../../worker/settings/webhooks/webhook-tool.ts"
 import { answerTo, call as toolCall, say, script, toolsIn } from "./session-helpers.ts"
 import { call, refusal, roleToken } from "./http.ts"
 import { sessionOf, type TestClient } from "../support/socket.ts"
@@ -83,6 +84,24 @@ describe("the settings", () => {
     const put = await call("/v1/agents/helper", { method: "PUT", token, body: agent })
     expect(put).toEqual(refusal(400, "field_invalid", "tools.1"))
     expect(await sendTools("tw-name", "DELETE", "/order_status")).toEqual(refusal(404, "webhook_tool_unknown"))
+  })
+
+  test("[TW1] a tenant has a limited number of tools, and only administrators can define one", async () => {
+    const put = (name: string) => sendTools("tw-many", "PUT", `/${name}`, toolBody("tw-many"))
+    for (let count = 0; count < MAX_WEBHOOK_TOOLS; count++) expect((await put(`tool_${count}`)).status).toBe(200)
+    expect(await put("one_more")).toEqual(refusal(409, "webhook_tools_full"))
+    expect((await put("tool_0")).status).toBe(200)
+    const body = JSON.stringify(toolBody("tw-many"))
+    for (const [method, path] of [
+      ["PUT", "/tool_1"],
+      ["GET", ""],
+      ["DELETE", "/tool_1"],
+      ["POST", "/tool_1/secret"],
+    ]) {
+      const token = await roleToken("tw-many", "ada", "member")
+      const sent = method === "PUT" ? { method, token, body } : { method: method ?? "", token }
+      expect(await call(`/v1/tools${path}`, sent)).toEqual(refusal(403, "scope_denied"))
+    }
   })
 
   test("[TW2] both secrets sign for a day after a rotation", async () => {
