@@ -196,6 +196,7 @@ async function benchStreams(browser: Browser, cuecard: Cuecard): Promise<Row[]> 
   ]
 }
 
+/** The class makes the selector FIELD match the text area. */
 const BARE_FIELD = '<!doctype html><div class="composer"><textarea></textarea></div>'
 
 /** Opens a document that contains only a text area. Typing there costs what the browser itself needs. */

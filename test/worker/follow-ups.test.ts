@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest"
 import { readFollowUps } from "../../worker/session/titles/follow-ups.ts"
 import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 import { call, makeSession, refusal, roleToken, tokenOf } from "./http.ts"
+import { toJsonl } from "./import-file.ts"
 
 async function switchOn(tenant: string): Promise<void> {
   const token = await roleToken(tenant, "admin", "admin")
@@ -12,11 +13,13 @@ async function switchOn(tenant: string): Promise<void> {
   expect((await call("/v1/settings", { method: "PUT", token, body })).status).toBe(200)
 }
 
+const readNewest = async (token: string, session: string) =>
+  (await call(`/v1/sessions/${session}/conversation/recent`, { token })).json.messages.at(-1)
+
 /** Asks a question, and waits for the answer to end. Returns the answer's id. */
 async function answerTo(token: string, session: string, id: string, content: string): Promise<string> {
   await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body: JSON.stringify({ id, content }) })
-  const readLast = async () =>
-    (await call(`/v1/sessions/${session}/conversation/recent`, { token })).json.messages.at(-1)
+  const readLast = () => readNewest(token, session)
   await expect.poll(async () => [(await readLast()).exchange_id, (await readLast()).status]).toEqual([id, "completed"])
   return (await readLast()).id
 }
@@ -59,8 +62,7 @@ describe("suggested questions", () => {
     await switchOn("follow-other")
     const token = await tokenOf("follow-other", "ada")
     const stopped = await makeSession(token)
-    const readLast = async (id: string) =>
-      (await call(`/v1/sessions/${id}/conversation/recent`, { token })).json.messages.at(-1)
+    const readLast = (id: string) => readNewest(token, id)
     const body = JSON.stringify({ id: "q1", content: "/bench deltas=400 chars=6 delay_ms=50" })
     await call(`/v1/sessions/${stopped}/messages`, { method: "POST", token, body })
     await expect.poll(async () => (await readLast(stopped))?.status).toBe("running")
@@ -70,8 +72,8 @@ describe("suggested questions", () => {
     expect((await suggest(token, stopped, (await readLast(stopped)).id)).json).toEqual({ follow_ups: [] })
 
     const imported = await makeSession(token)
-    const records = ["user", "assistant"].map((role) => JSON.stringify({ type: "message", role, content: "Hello" }))
-    await call(`/v1/sessions/${imported}/import`, { method: "POST", token, body: `${records.join("\n")}\n` })
+    const records = ["user", "assistant"].map((role) => ({ type: "message", role, content: "Hello" }))
+    await call(`/v1/sessions/${imported}/import`, { method: "POST", token, body: toJsonl(...records) })
     await expect.poll(async () => (await readLast(imported))?.role).toBe("assistant")
     expect((await suggest(token, imported, (await readLast(imported)).id)).json).toEqual({ follow_ups: [] })
   })

@@ -8,7 +8,7 @@ import { expect } from "vitest"
 import type { SeenWebhook } from "../support/upstream-webhook.ts"
 import { upstreamUrl } from "../support/upstream-client.ts"
 import { connect, type TestClient } from "../support/socket.ts"
-import type { Claims } from "../../worker/platform/rpc/claims.ts"
+import type { Claims, Role } from "../../worker/platform/rpc/claims.ts"
 import { createSignatureHeaders } from "../../worker/webhook/webhook-signature.ts"
 import { call, nowSeconds, roleToken } from "./http.ts"
 import { call as toolCall, say, script, toolsIn } from "./session-helpers.ts"
@@ -45,8 +45,8 @@ export async function untilSeen(run: string, count: number): Promise<SeenWebhook
   return await seenAt(run)
 }
 
-export async function sendTools(tenant: string, method: string, path: string, body?: unknown) {
-  const token = await roleToken(tenant, "root", "admin")
+export async function sendTools(tenant: string, method: string, path: string, body?: unknown, role: Role = "admin") {
+  const token = await roleToken(tenant, "root", role)
   return await call(`/v1/tools${path}`, { method, token, ...(body !== undefined && { body: JSON.stringify(body) }) })
 }
 
