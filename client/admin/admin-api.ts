@@ -10,7 +10,7 @@ const REQUEST_TIMEOUT_MS = 30_000
 /** Timeout for transferring one file, in milliseconds; enough for tens of megabytes on a slow connection. */
 export const TRANSFER_TIMEOUT_MS = 10 * 60_000
 
-/** Every method throws RequestError, with the server's text, if the server refuses the request. */
+/** Every method throws RequestError, with the server's error message, if the server refuses the request. */
 export class AdminApi extends TokenSource {
   async get<T>(path: string, parse: (value: unknown) => T | null): Promise<T> {
     return await parseBody(await this.fetchAuthorized(path), parse)

@@ -3,8 +3,8 @@
  *
  * result string → CUE → payload
  * Card data comes only from stored tool results, never from model text (SPEC SG3). When a tool returns,
- * dispatch-tool.ts resolves the tag with `resolveCardTag`, card-finder.ts finds the card that shows the result, and
- * both are stored with the call. part-segmenter.ts opens a card at each span tag that `createCueLookup` finds among the
+ * choose-result-card.ts resolves the tag with `resolveCardTag`, card-finder.ts finds the card that shows the result,
+ * and both are stored with the call. part-segmenter.ts opens a card at each span tag that `createCueLookup` finds among the
  * calls; a row from another system, which has no stored tag, cues the tags in its trailer.
  * client/cards/card-registry.tsx renders the payload, or shows the text if there is no such card.
  */

@@ -1,5 +1,5 @@
 /**
- * plan.ts: turns a seed into the plan of a run: the messages of each session, and its faults with their moments.
+ * plan.ts: turns a seed into the plan of a run: the messages of each session, the faults to inject, and when to inject each.
  *
  * The plan depends only on the seed. The state when a fault occurs depends on the speed of the machine.
  */
@@ -14,7 +14,7 @@ import { MODEL_FAULTS, type ModelFault } from "./upstream.ts"
 export type ModelKind = "scripted" | "upstream"
 
 /**
- * Whether a kill follows a request. `soon`: 1 ms after the request; `answered`: as soon as the request is answered;
+ * Whether and when the server is killed after a request. `soon`: 1 ms after the request; `answered`: as soon as the request is answered;
  * null: no kill.
  */
 export type ThenKill = "soon" | "answered" | null
@@ -34,7 +34,7 @@ export type Fault =
 
 export type Revising = "regenerate" | "edit" | "retry" | "switch"
 
-/** When a fault is injected, counted from when the message is sent. */
+/** When a fault is injected, after the message has been sent. */
 export type Moment =
   | { readonly at: "sent" }
   /** The message is shown, possibly before its acknowledgement. */
@@ -45,11 +45,11 @@ export type Moment =
   | { readonly at: "ms"; readonly ms: number }
   /** A call has requested its side effect from the upstream, so the call is running. */
   | { readonly at: "effect" }
-  /** A call waits for approval. */
+  /** A call is waiting for approval. */
   | { readonly at: "waiting" }
   | { readonly at: "ended" }
 
-/** The decision about a waiting call. With null, nobody decides, and the next message settles the call. */
+/** The decision about a waiting call. If null, nobody decides, and the next message settles the call. */
 export interface PlannedApproval {
   readonly decision: "allow" | "deny"
   readonly tab: number
@@ -133,14 +133,14 @@ function planTurn(chance: Chance, id: string, model: ModelKind, tabs: number): T
   const content = fault.kind === "model" ? `play ${fault.play} ${id}` : planWords(chance, id, model, asks)
   const isAlone = fault.kind === "evict" || fault.kind === "revise"
   const approval = planApproval(chance, tabs) ?? (isAlone ? DENIAL : null)
-  // If nobody decides on a call, only the next message ends the turn.
+  // If nobody allows or denies the call, only the next message ends the turn.
   const patient = isAlone || (chance.odds(0.75) && !(asks && approval === null))
   const moment = planMoment(chance, fault, asks)
   return { id, content, via: chance.odds(0.8) ? "socket" : "http", fault, moment, approval, patient }
 }
 
 /**
- * Attaches a file to some messages, and gives some answers to an external producer if nothing is queued before them.
+ * Attaches a file to some messages, and has an external producer write some answers if nothing is queued before them.
  */
 function planSender(chance: Chance, turn: TurnPlan, isIdle: boolean): TurnPlan {
   const { kind } = turn.fault
@@ -188,7 +188,7 @@ function planKill(chance: Chance): ThenKill {
 const MOMENTS = ["sent", "shown", "acked", "frame", "frame", "frame", "ms", "ended"] as const
 
 function planMoment(chance: Chance, fault: Fault, asks: boolean): Moment {
-  // An object is evicted, and another version is requested, only while no turn runs.
+  // An object is evicted, or another version requested, only while no turn is running.
   if (fault.kind === "evict") return { at: asks ? "waiting" : "ended" }
   if (fault.kind === "revise") return { at: "ended" }
   if (fault.kind === "withdraw") return { at: chance.pick(["shown", "acked"]) }
@@ -216,7 +216,7 @@ const CITIES = ["Oslo", "Lima", "Cairo", "Delhi", "Paris", "Tokyo"]
 
 /** Returns a unique message that makes the model do something. */
 export function planWords(chance: Chance, id: string, model: ModelKind, asks: boolean): string {
-  // Another agent answers after the turn, possibly while another version is active.
+  // This message asks another agent. Its answer arrives after the turn, possibly while another version is active.
   if (model === "scripted" && !asks && chance.odds(0.2)) return laterWords(chance, id)
   if (model === "upstream") return `play ${asks ? "asks" : chance.pick(["words", "thought", "tools", "effects"])} ${id}`
   if (asks) return scriptWords(chance, id, true)

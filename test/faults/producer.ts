@@ -11,11 +11,11 @@ import { type Host, RETRY_MS, recordRefusal, type TestSession, tabOf } from "./t
 import { clipText, type Violation } from "./violation.ts"
 
 /**
- * Maximum time in which the producer tries to finish an answer, in milliseconds. After that, the server ends the
- * answer, because nothing arrives.
+ * How long the producer tries to finish an answer, in milliseconds. After that, the server ends the answer, because
+ * no more records arrive.
  */
 const PRODUCE_MS = 9_000
-/** Timeout of a single request, in milliseconds, because a blackholed connection fails silently. */
+/** Timeout of a single request, in milliseconds. A blackholed connection reports no error. */
 const REQUEST_MS = 2_500
 /** Pause between two records, in milliseconds. */
 const DRIP_MS = 10
@@ -49,7 +49,7 @@ function recordsOf({ id, content }: ProducedTurn): { readonly text: string; read
 }
 
 /**
- * Sends an answer as a careful producer does, with retries until the answer has ended. Waits while another answer is
+ * Sends an answer as a careful producer would, with retries until the answer has ended. Waits while another answer is
  * running.
  */
 export async function produceAnswer(host: Host, session: TestSession, turn: ProducedTurn): Promise<void> {
@@ -71,7 +71,7 @@ export async function produceAnswer(host: Host, session: TestSession, turn: Prod
   if ((await readState(host, session, id))?.code === "turn_unknown") recordRefusal(session.ledger, id, "turn_running")
 }
 
-/** Sends all records again. Records that the server has already accepted must have no second effect. */
+/** Sends all records again. Records that the server has already accepted must not take effect twice. */
 export async function repeatRecords(host: Host, session: TestSession, turn: ProducedTurn): Promise<void> {
   await postRecords(host, session, turn.id, recordsOf(turn).lines)
 }

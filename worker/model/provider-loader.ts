@@ -1,4 +1,4 @@
-/** provider-loader.ts: loads the code of a provider on the first call of one of its models. Source: SPEC MO14. */
+/** provider-loader.ts: loads a provider's code when one of its models is first called. Source: SPEC MO14. */
 
 import type { ModelProvider } from "../settings/model-config.ts"
 import type { Model } from "./model-adapter.ts"

@@ -54,7 +54,7 @@ interface FetchedProvider {
 export class TenantIssuers {
   readonly #host: TenantHost
   readonly #rows: IssuerRows
-  /** Fetches in progress by issuer, so that concurrent requests share one. */
+  /** Fetches in progress, keyed by issuer, so that concurrent requests share one. */
   readonly #refreshes = new Map<string, Promise<void>>()
   /** The last change, for which the next one waits. */
   #change: Promise<unknown> = Promise.resolve()
@@ -90,7 +90,7 @@ export class TenantIssuers {
     if (!admitted.ok) return admitted
     const fetched = await this.#fetchProvider(config)
     if (!fetched.ok) return fetched
-    // The claim is stored before it is made, so that the alarm releases it if the process is killed.
+    // The claim's row is stored before the issuer is claimed, so that the alarm releases it if the process is killed.
     this.#rows.putClaim(config, Date.now() + CLAIM_RETRY_MS)
     this.#host.scheduleAlarm()
     const claimed = await claimIssuer(this.#host.env, this.#host.tenant, config.issuer, config.audience)
@@ -116,8 +116,8 @@ export class TenantIssuers {
   }
 
   /**
-   * Removes an issuer. Errors: `issuer_unknown`; `scope_denied` if the issuer gives the role `owner` and the manager is
-   * not an owner.
+   * Removes an issuer. Errors: `issuer_unknown`; `scope_denied` if the issuer can grant the role `owner` and the
+   * administrator is not an owner.
    */
   remove(manager: Administrator, name: string): Promise<Result<null>> {
     return this.#runAlone(() => this.#remove(manager, name))
@@ -218,7 +218,7 @@ export class TenantIssuers {
     const newUser = { id, name: name ?? undefined, issuer, role: role ?? undefined }
     const before = this.#host.users.find(id)
     const user = this.#host.refuseNewUser(newUser) ?? this.#host.users.register(newUser, Date.now())
-    // Only for new sign-ins. Otherwise, two sign-ins whose issuers give different roles would notify each other
+    // Only for new sign-ins. Otherwise, two sign-ins of a user whose issuers grant different roles would end each other
     // endlessly.
     if (isNew && before !== null && before.role !== user.role) this.#announceRole(user, before.role)
     return { ...user, role: limitRole(role ?? user.role, config) }
@@ -239,7 +239,7 @@ export class TenantIssuers {
     if (issuer === null) return null
     const { config, keys, fetched, failing } = issuer
     const { keysTrustMs, keysMaxAgeMs } = readTimeLimits(this.#host.env)
-    // The time counts from the first failed fetch, not from the last successful one. Otherwise keys that nobody has
+    // The period of trust starts at the first failed fetch, not at the last successful one. Otherwise keys that nobody has
     // needed for an hour would expire as soon as an outage begins.
     const trustedUntil = Math.min(fetched + keysMaxAgeMs, (failing ?? Infinity) + keysTrustMs)
     return { name, config, keys, trustedUntil }
@@ -301,7 +301,7 @@ export class TenantIssuers {
 
   #admit(role: Administrator["role"], name: string, config: IssuerConfig): Result<null> {
     const known = this.#rows.find(name)
-    // Anybody who controls an issuer's keys or claims can act as any of its users, so an admin may only add new
+    // Anybody who controls an issuer's keys or the claims in its tokens can act as any of its users, so an admin may only add new
     // issuers.
     const isForAdmins = known === null && !givesOwner(config) && this.#rows.isNew(config.issuer)
     if (role !== "owner" && !isForAdmins) return fail({ reason: "scope_denied" })
@@ -340,8 +340,8 @@ export class TenantIssuers {
 }
 
 /**
- * Whether both configurations have the same users: they differ in nothing that affects who the users are or which
- * tokens are accepted.
+ * Whether both configurations have the same users: nothing that differs affects who the users are or which tokens are
+ * accepted.
  */
 function hasSameUsers(before: IssuerConfig, after: IssuerConfig): boolean {
   const [a, b] = [before, after].map(

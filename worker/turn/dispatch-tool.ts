@@ -2,19 +2,18 @@
  * dispatch-tool.ts: runs one tool call and turns any outcome into a `tool_result` event.
  *
  * call → DISPATCH → tool_result, or tool_input if the tool asks the user
- * Only this file gives a tool its card tag (on channel `user` only) and decides whether the result cues a card and
- * which stored assets it attaches to the answer. If a tool throws, hangs or returns too much, the call fails, but not
- * the turn (SPEC TU7).
+ * Only this file gives a tool its card tag (on channel `user` only) and decides which stored assets the result attaches
+ * to the answer. choose-result-card.ts decides whether the result becomes a card. If a tool throws, hangs or returns too
+ * much, the call fails, but not the turn (SPEC TU7).
  */
 
 import * as v from "valibot"
 import { isTurnFault, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
 import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
-import { resolveCardTag } from "../../shared/protocol/card-cue.ts"
 import type { Asset, CallError, Channel, InputEvent, TurnEvent } from "../../shared/protocol/event.ts"
 import { type TextSize, createSizeCounter, countUtf8Bytes } from "../../shared/truncate.ts"
 import { limitJsonDepth } from "../../shared/json-depth.ts"
-import { type Json, parseJson } from "../../shared/json.ts"
+import { parseJson } from "../../shared/json.ts"
 import type { ToolCall } from "../../shared/protocol/message.ts"
 import { readToolMedia } from "../../shared/segment/tool-media.ts"
 import { cutText, findCutIndex, isHighSurrogate } from "../../shared/text/cut-text.ts"
@@ -26,31 +25,18 @@ import {
   parseToolArgs,
   DeferredResult,
   InputNeeded,
-  type ToolResult,
   type Tool,
   type ToolArgs,
   type ToolContext,
   type ToolReturn,
-  createCardTrailer,
-  toolResult,
 } from "../tool/tool.ts"
-import type { ShippedCard } from "../tool/cards/shipped-cards.ts"
+import { addTemplateCard, chooseResultCard, type FindCard, type ToolOutcome } from "../tool/cards/choose-result-card.ts"
 
 type ToolResultEvent = Extract<TurnEvent, { type: "tool_result" }>
 /**
  * How the run of a call ends: with a result, or with a question that the user must answer before the call runs again.
  */
 type RunEvent = ToolResultEvent | InputEvent
-
-/**
- * Finds the version of the card that shows a result (`hits@<revision>`); null if there is none. `shipped`: the template
- * that the tool declares.
- */
-export type FindCard = (
-  tool: string,
-  data: { readonly [key: string]: Json },
-  shipped?: ShippedCard,
-) => Promise<string | null>
 
 export interface ToolDispatch {
   readonly call: ToolCall
@@ -125,7 +111,7 @@ async function runTool(
   }
   const outcome = await rejectOnAbort(executeTool(tool, args, context, output.append), signal)
   if (outcome instanceof InputNeeded) return { type: "tool_input", call_id: call.call_id, input: outcome.input }
-  const shown = await rejectOnAbort(addTemplateCard(outcome, context, dispatch), signal)
+  const shown = await rejectOnAbort(addTemplateCard(outcome, context, { ...dispatch, name: call.name }), signal)
   const result = outcomeToResult(call, channel === "user" ? ordinal : null, shown.outcome, shown.view)
   return channel === "user" ? attachApp(attachMedia(result, [...savedAssets.values()]), app) : result
 }
@@ -157,31 +143,6 @@ export function createInterruptedResult(call: ToolCall): ToolResultEvent {
   const error = { code: "tool_interrupted", message: turnFaultToText("tool_interrupted") }
   return { type: "tool_result", call_id: call.call_id, status: "interrupted", result: null, card: null, error }
 }
-
-/**
- * Adds a card's trailer to data for which the page has no component, if the tenant has a card for it (SPEC CV10) or the
- * tool declares a template.
- * If the lookup fails, the error is only logged.
- */
-async function addTemplateCard(
-  outcome: ToolOutcome,
-  context: ToolContext,
-  { call, tool, findCard, log }: ToolDispatch,
-): Promise<{ readonly outcome: ToolOutcome; readonly view: string | null }> {
-  const isPlain = typeof outcome !== "string" && !(outcome instanceof DeferredResult)
-  if (context.card === null || findCard === undefined || !isPlain || Object.hasOwn(outcome, "error"))
-    return { outcome, view: null }
-  try {
-    const shipped = tool?.card === "component" ? undefined : tool?.card
-    const view = await findCard(call.name, outcome, shipped)
-    return view === null ? { outcome, view } : { outcome: toolResult(context, outcome, createCardTrailer), view }
-  } catch (error) {
-    log("card_unread", { tool: call.name, error: describeError(error) })
-    return { outcome, view: null }
-  }
-}
-
-type ToolOutcome = ToolResult | DeferredResult | { readonly [key: string]: Json }
 
 async function executeTool(
   tool: Tool,
@@ -249,8 +210,7 @@ function outcomeToResult(
   const bytes = countUtf8Bytes(result)
   if (bytes > MAX_RESULT_BYTES)
     return createFailedResult(call, "tool_result_too_large", `${bytes} bytes; ${MAX_RESULT_BYTES} at most.`)
-  const tag = resolveCardTag(call.name, ordinal, result)
-  const card = tag !== null && view !== null ? `${tag} ${view}` : tag
+  const card = chooseResultCard(call.name, ordinal, result, view)
   const error = card === null ? parseToolError(result) : null
   const status = error === null ? "ok" : "failed"
   return { type: "tool_result", call_id, status, result, card, error }

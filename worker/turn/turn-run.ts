@@ -16,7 +16,6 @@ import {
   LONG_DELTA_WINDOW_MS,
   LONG_WINDOW_AFTER_MS,
 } from "../../shared/delta-window.ts"
-import type { FindCard } from "./dispatch-tool.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import type { Drift } from "../../shared/segment/segmenter.ts"
@@ -27,6 +26,7 @@ import type { TraceSpan } from "../telemetry/spans.ts"
 import type { Telemetry } from "../telemetry/telemetry.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
 import type { SaveAsset } from "../asset/save-options.ts"
+import type { FindCard } from "../tool/cards/choose-result-card.ts"
 import type { Tool } from "../tool/tool.ts"
 import type { TurnGate } from "../usage/turn-gate.ts"
 import type { TurnUsage } from "../usage/turn-usage.ts"

@@ -16,7 +16,7 @@ export type Language = (typeof LANGUAGES)[number]
 
 export type Area = keyof Words
 
-/** Finds the texts of an area. `english` are its English texts. */
+/** Finds the strings of an area. `english` contains its English strings. */
 export type FindTexts = <T>(area: Area, english: T) => T
 
 /** The language of the texts and of the formats, as a BCP 47 tag with the reader's region, such as "de-AT". */
@@ -28,7 +28,7 @@ export const findEnglishTexts: FindTexts = (_area, english) => english
 export const findTexts = signal(findEnglishTexts)
 
 /**
- * Returns the texts of an area in the chosen language. They are looked up at each access, so a component that reads a text
+ * Returns the strings of an area in the chosen language. They are looked up at each access, so a component that reads a text
  * renders again when the language changes. Don't keep a text in a constant. A tenant's own texts come first, in all languages.
  */
 /* @__NO_SIDE_EFFECTS__ */

@@ -1,4 +1,4 @@
-/** load-language.ts: loads the files with the texts of a language. English needs none. Source: SPEC LG2. */
+/** load-language.ts: loads the files that contain a language's strings. English needs none. Source: SPEC LG2. */
 
 import type { FindTexts, Language } from "./language.ts"
 import type { PageWords, Words } from "./words.ts"
@@ -8,7 +8,7 @@ export type LoadableLanguage = Language | "en-XA"
 
 interface LanguageModule {
   readonly default: PageWords
-  /** Each file has the texts of some areas. */
+  /** Each file contains the strings of some areas. */
   loadMore(): Promise<readonly { readonly default: Partial<Words> }[]>
 }
 
@@ -25,7 +25,7 @@ const LOADERS: Readonly<Record<Exclude<Language, "en">, () => Promise<LanguageMo
 }
 
 /**
- * Loads the texts of the page itself, and calls `onTexts`. Then loads the others, and calls it again; until then they are
+ * Loads the strings of the page itself, and calls `onTexts`. Then loads the others, and calls it again; until then they are
  * English. Throws if the first file can't be loaded.
  */
 export async function loadTexts(

@@ -50,7 +50,7 @@ import type { sidebarText } from "../parts/sidebar-text.ts"
 import type { unsentText } from "../unsent-text.ts"
 import type { writingText } from "../writing-text.ts"
 
-/** The texts of the page itself. The first render waits for them. */
+/** The strings of the page itself. The first render waits for them. */
 export interface PageWords {
   readonly app: typeof appText
   readonly welcome: typeof welcomeText
@@ -66,7 +66,7 @@ export interface PageWords {
   readonly action: typeof actionText
 }
 
-/** The texts of tool calls, media, Markdown and cards. */
+/** The strings for tool calls, media, Markdown and cards. */
 export interface PartWords {
   readonly tool: typeof toolText
   readonly agent: typeof agentText & typeof exchangeText
@@ -80,14 +80,14 @@ export interface PartWords {
   readonly view: typeof viewText
 }
 
-/** The texts of attachments and of the import. */
+/** The strings for attachments and imports. */
 export interface FileWords {
   readonly attachment: typeof attachmentText & typeof refusedFileText
   readonly attachmentChip: typeof attachmentChipText
   readonly import: typeof importText
 }
 
-/** The texts of menus, dialogs and the sign-in. */
+/** The strings for menus, dialogs and sign-in. */
 export interface DialogWords {
   readonly rateWait: typeof rateWaitText
   readonly account: typeof accountText
@@ -107,24 +107,24 @@ export interface SharingWords {
   readonly shareLink: typeof shareLinkText
 }
 
-/** The texts of the tools for writing messages and working with answers. */
+/** The strings for writing messages and working with answers. */
 export interface WritingWords {
   readonly writing: typeof writingText
 }
 
-/** The texts of the command palette, the search and the list of shortcuts. */
+/** The strings for the command palette, search and keyboard shortcuts. */
 export interface SearchWords {
   readonly search: typeof searchText
 }
 
-/** The texts of errors. */
+/** The error messages. */
 export interface FaultTexts {
   readonly fault: { readonly word: (code: string, text: string, fields: FaultFields) => string }
   readonly signInError: typeof signInErrorText
   readonly endReason: Readonly<Record<TurnFault, string>>
 }
 
-/** The texts of the settings page and of charts, and the labels of tools. */
+/** The strings for the settings page and charts, and the labels of tools. */
 export interface SettingsWords {
   readonly settings: typeof settingsText
   readonly chart: typeof chartText

@@ -54,9 +54,9 @@ function createEventGuard(): TransformStream<Uint8Array, Uint8Array> {
     isAfterReturn = false
     eventChars += piece.length
     if (eventChars > MAX_MODEL_EVENT_CHARS)
-      throw new StreamBoundError("answer_too_long", "An event of the stream is too long.")
+      throw new StreamBoundError("answer_too_long", "An event in the stream is too long.")
     if (!isWithinBounds(piece))
-      throw new StreamBoundError("model_malformed", "A line of the stream is nested too deeply.")
+      throw new StreamBoundError("model_malformed", "A line of the stream contains JSON that is nested too deeply.")
   }
   const endLine = (end: string): void => {
     const isSecondHalf = end === "\n" && isAfterReturn
@@ -78,7 +78,7 @@ function createEventGuard(): TransformStream<Uint8Array, Uint8Array> {
   })
 }
 
-/** Ends a body at MAX_MODEL_BODY_BYTES. Such a body only describes a failure. */
+/** Cuts a body off at MAX_MODEL_BODY_BYTES. A body that isn't an event stream only describes a failure. */
 function createBodyCut(): TransformStream<Uint8Array, Uint8Array> {
   let bytesLeft = MAX_MODEL_BODY_BYTES
   return new TransformStream({

@@ -78,7 +78,7 @@ function countDeltasBefore(bench: BenchPlan, stepIndex: number): number {
 const FILLER_TEXT =
   "plain words in an even row so that each delta says a little more than the one before it did and no less than the next "
 
-/** Returns `length` characters of an endless plain text, starting at position `at`. */
+/** Returns `length` characters of endless filler text, starting at position `at`. */
 function sliceFillerText(at: number, length: number): string {
   const start = at % FILLER_TEXT.length
   let text = FILLER_TEXT.slice(start, start + length)

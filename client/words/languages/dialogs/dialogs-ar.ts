@@ -1,4 +1,4 @@
-/** dialogs-ar.ts: the texts of menus, dialogs and the sign-in in Arabic. */
+/** dialogs-ar.ts: the Arabic strings for menus, dialogs and sign-in. */
 
 import { formatPlural, formatSeconds } from "../../format/plural.ts"
 import type { DialogWords } from "../words.ts"

@@ -1,4 +1,4 @@
-/** dialogs-de.ts: the texts of menus, dialogs and the sign-in in German. */
+/** dialogs-de.ts: the German strings for menus, dialogs and sign-in. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatPlural, formatSeconds } from "../../format/plural.ts"

@@ -1,4 +1,4 @@
-/** dialogs-es.ts: the texts of menus, dialogs and the sign-in in Spanish. */
+/** dialogs-es.ts: the Spanish strings for menus, dialogs and sign-in. */
 
 import { formatPlural, formatSeconds } from "../../format/plural.ts"
 import type { DialogWords } from "../words.ts"

@@ -1,4 +1,4 @@
-/** dialogs-fr.ts: the texts of menus, dialogs and the sign-in in French. */
+/** dialogs-fr.ts: the French strings for menus, dialogs and sign-in. */
 
 import { formatPlural, formatSeconds } from "../../format/plural.ts"
 import type { DialogWords } from "../words.ts"

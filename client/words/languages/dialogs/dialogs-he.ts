@@ -1,4 +1,4 @@
-/** dialogs-he.ts: the texts of menus, dialogs and the sign-in in Hebrew. */
+/** dialogs-he.ts: the Hebrew strings for menus, dialogs and sign-in. */
 
 import { formatPlural, formatSeconds } from "../../format/plural.ts"
 import type { DialogWords } from "../words.ts"

@@ -1,4 +1,4 @@
-/** dialogs-hi.ts: the texts of menus, dialogs and the sign-in in Hindi. */
+/** dialogs-hi.ts: the Hindi strings for menus, dialogs and sign-in. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatSeconds } from "../../format/plural.ts"

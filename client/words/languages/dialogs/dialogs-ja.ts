@@ -1,4 +1,4 @@
-/** dialogs-ja.ts: the texts of menus, dialogs and the sign-in in Japanese. */
+/** dialogs-ja.ts: the Japanese strings for menus, dialogs and sign-in. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatSeconds } from "../../format/plural.ts"

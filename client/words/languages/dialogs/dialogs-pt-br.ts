@@ -1,4 +1,4 @@
-/** dialogs-pt-br.ts: the texts of menus, dialogs and the sign-in in Brazilian Portuguese. */
+/** dialogs-pt-br.ts: the Brazilian Portuguese strings for menus, dialogs and sign-in. */
 
 import { formatPlural, formatSeconds } from "../../format/plural.ts"
 import type { DialogWords } from "../words.ts"

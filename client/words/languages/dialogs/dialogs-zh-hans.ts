@@ -1,4 +1,4 @@
-/** dialogs-zh-hans.ts: the texts of menus, dialogs and the sign-in in Simplified Chinese. */
+/** dialogs-zh-hans.ts: the Simplified Chinese strings for menus, dialogs and sign-in. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatSeconds } from "../../format/plural.ts"

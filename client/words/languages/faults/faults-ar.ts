@@ -1,4 +1,4 @@
-/** faults-ar.ts: the texts of errors in Arabic. */
+/** faults-ar.ts: the Arabic error messages. */
 
 import { wordFaults } from "../fault-words.ts"
 import type { FaultTexts } from "../words.ts"

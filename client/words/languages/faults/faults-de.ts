@@ -1,4 +1,4 @@
-/** faults-de.ts: the texts of errors in German. */
+/** faults-de.ts: the German error messages. */
 
 import { wordFaults } from "../fault-words.ts"
 import type { FaultTexts } from "../words.ts"

@@ -1,4 +1,4 @@
-/** faults-es.ts: the texts of errors in Spanish. */
+/** faults-es.ts: the Spanish error messages. */
 
 import { wordFaults } from "../fault-words.ts"
 import type { FaultTexts } from "../words.ts"

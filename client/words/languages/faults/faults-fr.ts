@@ -1,4 +1,4 @@
-/** faults-fr.ts: the texts of errors in French. */
+/** faults-fr.ts: the French error messages. */
 
 import { wordFaults } from "../fault-words.ts"
 import type { FaultTexts } from "../words.ts"

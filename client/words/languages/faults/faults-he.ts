@@ -1,4 +1,4 @@
-/** faults-he.ts: the texts of errors in Hebrew. */
+/** faults-he.ts: the Hebrew error messages. */
 
 import { wordFaults } from "../fault-words.ts"
 import type { FaultTexts } from "../words.ts"

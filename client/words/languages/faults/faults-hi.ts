@@ -1,4 +1,4 @@
-/** faults-hi.ts: the texts of errors in Hindi. */
+/** faults-hi.ts: the Hindi error messages. */
 
 import { wordFaults } from "../fault-words.ts"
 import type { FaultTexts } from "../words.ts"

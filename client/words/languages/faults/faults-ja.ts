@@ -1,4 +1,4 @@
-/** faults-ja.ts: the texts of errors in Japanese. */
+/** faults-ja.ts: the Japanese error messages. */
 
 import { wordFaults } from "../fault-words.ts"
 import type { FaultTexts } from "../words.ts"

@@ -1,4 +1,4 @@
-/** faults-pt-br.ts: the texts of errors in Brazilian Portuguese. */
+/** faults-pt-br.ts: the Brazilian Portuguese error messages. */
 
 import { wordFaults } from "../fault-words.ts"
 import type { FaultTexts } from "../words.ts"

@@ -1,4 +1,4 @@
-/** faults-zh-hans.ts: the texts of errors in Simplified Chinese. */
+/** faults-zh-hans.ts: the Simplified Chinese error messages. */
 
 import { wordFaults } from "../fault-words.ts"
 import type { FaultTexts } from "../words.ts"

@@ -1,4 +1,4 @@
-/** files-ar.ts: the texts of attachments and of the import in Arabic. */
+/** files-ar.ts: the Arabic strings for attachments and imports. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { FileWords } from "../words.ts"

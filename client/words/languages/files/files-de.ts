@@ -1,4 +1,4 @@
-/** files-de.ts: the texts of attachments and of the import in German. */
+/** files-de.ts: the German strings for attachments and imports. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { FileWords } from "../words.ts"

@@ -1,4 +1,4 @@
-/** files-es.ts: the texts of attachments and of the import in Spanish. */
+/** files-es.ts: the Spanish strings for attachments and imports. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { FileWords } from "../words.ts"

@@ -1,4 +1,4 @@
-/** files-fr.ts: the texts of attachments and of the import in French. */
+/** files-fr.ts: the French strings for attachments and imports. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { FileWords } from "../words.ts"

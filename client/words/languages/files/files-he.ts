@@ -1,4 +1,4 @@
-/** files-he.ts: the texts of attachments and of the import in Hebrew. */
+/** files-he.ts: the Hebrew strings for attachments and imports. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { FileWords } from "../words.ts"

@@ -1,4 +1,4 @@
-/** files-hi.ts: the texts of attachments and of the import in Hindi. */
+/** files-hi.ts: the Hindi strings for attachments and imports. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { FileWords } from "../words.ts"

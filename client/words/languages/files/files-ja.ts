@@ -1,4 +1,4 @@
-/** files-ja.ts: the texts of attachments and of the import in Japanese. */
+/** files-ja.ts: the Japanese strings for attachments and imports. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { FileWords } from "../words.ts"

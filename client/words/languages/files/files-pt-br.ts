@@ -1,4 +1,4 @@
-/** files-pt-br.ts: the texts of attachments and of the import in Brazilian Portuguese. */
+/** files-pt-br.ts: the Brazilian Portuguese strings for attachments and imports. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { FileWords } from "../words.ts"

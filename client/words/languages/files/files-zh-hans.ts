@@ -1,4 +1,4 @@
-/** files-zh-hans.ts: the texts of attachments and of the import in Simplified Chinese. */
+/** files-zh-hans.ts: the Simplified Chinese strings for attachments and imports. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { FileWords } from "../words.ts"

@@ -1,4 +1,4 @@
-/** page-ar.ts: the texts of the page itself in Arabic. */
+/** page-ar.ts: the Arabic strings of the page itself. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { PageWords } from "../words.ts"

@@ -1,4 +1,4 @@
-/** page-de.ts: the texts of the page itself in German. */
+/** page-de.ts: the German strings of the page itself. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { PageWords } from "../words.ts"

@@ -1,4 +1,4 @@
-/** page-es.ts: the texts of the page itself in Spanish. */
+/** page-es.ts: the Spanish strings of the page itself. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { PageWords } from "../words.ts"

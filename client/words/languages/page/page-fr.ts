@@ -1,4 +1,4 @@
-/** page-fr.ts: the texts of the page itself in French. */
+/** page-fr.ts: the French strings of the page itself. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { PageWords } from "../words.ts"

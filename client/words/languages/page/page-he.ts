@@ -1,4 +1,4 @@
-/** page-he.ts: the texts of the page itself in Hebrew. */
+/** page-he.ts: the Hebrew strings of the page itself. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { PageWords } from "../words.ts"

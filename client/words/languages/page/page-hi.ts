@@ -1,4 +1,4 @@
-/** page-hi.ts: the texts of the page itself in Hindi. */
+/** page-hi.ts: the Hindi strings of the page itself. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { PageWords } from "../words.ts"

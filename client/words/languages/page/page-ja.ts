@@ -1,4 +1,4 @@
-/** page-ja.ts: the texts of the page itself in Japanese. */
+/** page-ja.ts: the Japanese strings of the page itself. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { PageWords } from "../words.ts"

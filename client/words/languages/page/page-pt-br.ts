@@ -1,4 +1,4 @@
-/** page-pt-br.ts: the texts of the page itself in Brazilian Portuguese. */
+/** page-pt-br.ts: the Brazilian Portuguese strings of the page itself. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { PageWords } from "../words.ts"

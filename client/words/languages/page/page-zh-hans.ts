@@ -1,4 +1,4 @@
-/** page-zh-hans.ts: the texts of the page itself in Simplified Chinese. */
+/** page-zh-hans.ts: the Simplified Chinese strings of the page itself. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { PageWords } from "../words.ts"

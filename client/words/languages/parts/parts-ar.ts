@@ -1,4 +1,4 @@
-/** parts-ar.ts: the texts of tool calls, media, Markdown and cards in Arabic. */
+/** parts-ar.ts: the Arabic strings for tool calls, media, Markdown and cards. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatPlural } from "../../format/plural.ts"

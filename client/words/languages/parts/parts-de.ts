@@ -1,4 +1,4 @@
-/** parts-de.ts: the texts of tool calls, media, Markdown and cards in German. */
+/** parts-de.ts: the German strings for tool calls, media, Markdown and cards. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatPlural } from "../../format/plural.ts"

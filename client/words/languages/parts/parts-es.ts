@@ -1,4 +1,4 @@
-/** parts-es.ts: the texts of tool calls, media, Markdown and cards in Spanish. */
+/** parts-es.ts: the Spanish strings for tool calls, media, Markdown and cards. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatPlural } from "../../format/plural.ts"

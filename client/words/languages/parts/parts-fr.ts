@@ -1,4 +1,4 @@
-/** parts-fr.ts: the texts of tool calls, media, Markdown and cards in French. */
+/** parts-fr.ts: the French strings for tool calls, media, Markdown and cards. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatPlural } from "../../format/plural.ts"

@@ -1,4 +1,4 @@
-/** parts-he.ts: the texts of tool calls, media, Markdown and cards in Hebrew. */
+/** parts-he.ts: the Hebrew strings for tool calls, media, Markdown and cards. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatPlural } from "../../format/plural.ts"

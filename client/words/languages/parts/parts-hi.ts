@@ -1,4 +1,4 @@
-/** parts-hi.ts: the texts of tool calls, media, Markdown and cards in Hindi. */
+/** parts-hi.ts: the Hindi strings for tool calls, media, Markdown and cards. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatPlural } from "../../format/plural.ts"

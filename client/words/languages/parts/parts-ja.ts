@@ -1,4 +1,4 @@
-/** parts-ja.ts: the texts of tool calls, media, Markdown and cards in Japanese. */
+/** parts-ja.ts: the Japanese strings for tool calls, media, Markdown and cards. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatPlural } from "../../format/plural.ts"

@@ -1,4 +1,4 @@
-/** parts-pt-br.ts: the texts of tool calls, media, Markdown and cards in Brazilian Portuguese. */
+/** parts-pt-br.ts: the Brazilian Portuguese strings for tool calls, media, Markdown and cards. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatPlural } from "../../format/plural.ts"

@@ -1,4 +1,4 @@
-/** parts-zh-hans.ts: the texts of tool calls, media, Markdown and cards in Simplified Chinese. */
+/** parts-zh-hans.ts: the Simplified Chinese strings for tool calls, media, Markdown and cards. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatPlural } from "../../format/plural.ts"

@@ -1,4 +1,4 @@
-/** search-ar.ts: the texts of the palette, the search and the shortcuts in Arabic. */
+/** search-ar.ts: the Arabic strings for the command palette, search and keyboard shortcuts. */
 
 import { formatPlural } from "../../format/plural.ts"
 import type { SearchWords } from "../words.ts"

@@ -1,4 +1,4 @@
-/** search-de.ts: the texts of the palette, the search and the shortcuts in German. */
+/** search-de.ts: the German strings for the command palette, search and keyboard shortcuts. */
 
 import { formatPlural } from "../../format/plural.ts"
 import type { SearchWords } from "../words.ts"

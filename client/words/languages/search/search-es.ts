@@ -1,4 +1,4 @@
-/** search-es.ts: the texts of the palette, the search and the shortcuts in Spanish. */
+/** search-es.ts: the Spanish strings for the command palette, search and keyboard shortcuts. */
 
 import { formatPlural } from "../../format/plural.ts"
 import type { SearchWords } from "../words.ts"

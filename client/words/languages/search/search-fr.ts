@@ -1,4 +1,4 @@
-/** search-fr.ts: the texts of the palette, the search and the shortcuts in French. */
+/** search-fr.ts: the French strings for the command palette, search and keyboard shortcuts. */
 
 import { formatPlural } from "../../format/plural.ts"
 import type { SearchWords } from "../words.ts"

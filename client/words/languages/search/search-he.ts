@@ -1,4 +1,4 @@
-/** search-he.ts: the texts of the palette, the search and the shortcuts in Hebrew. */
+/** search-he.ts: the Hebrew strings for the command palette, search and keyboard shortcuts. */
 
 import { formatPlural } from "../../format/plural.ts"
 import type { SearchWords } from "../words.ts"

@@ -1,4 +1,4 @@
-/** search-hi.ts: the texts of the palette, the search and the shortcuts in Hindi. */
+/** search-hi.ts: the Hindi strings for the command palette, search and keyboard shortcuts. */
 
 import { formatPlural } from "../../format/plural.ts"
 import type { SearchWords } from "../words.ts"

@@ -1,4 +1,4 @@
-/** search-ja.ts: the texts of the palette, the search and the shortcuts in Japanese. */
+/** search-ja.ts: the Japanese strings for the command palette, search and keyboard shortcuts. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { SearchWords } from "../words.ts"

@@ -1,4 +1,4 @@
-/** search-pt-br.ts: the texts of the palette, the search and the shortcuts in Brazilian Portuguese. */
+/** search-pt-br.ts: the Brazilian Portuguese strings for the command palette, search and keyboard shortcuts. */
 
 import { formatPlural } from "../../format/plural.ts"
 import type { SearchWords } from "../words.ts"

@@ -1,4 +1,4 @@
-/** search-zh-hans.ts: the texts of the palette, the search and the shortcuts in Simplified Chinese. */
+/** search-zh-hans.ts: the Simplified Chinese strings for the command palette, search and keyboard shortcuts. */
 
 import type { SearchWords } from "../words.ts"
 

@@ -1,4 +1,4 @@
-/** settings-ar.ts: the texts of the settings page and of charts, and the labels of tools, in Arabic. */
+/** settings-ar.ts: the Arabic strings for the settings page and charts, and the labels of tools. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatPlural } from "../../format/plural.ts"

@@ -1,4 +1,4 @@
-/** settings-es.ts: the texts of the settings page and of charts, and the labels of tools, in Spanish. */
+/** settings-es.ts: the Spanish strings for the settings page and charts, and the labels of tools. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatPlural } from "../../format/plural.ts"

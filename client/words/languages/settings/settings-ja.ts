@@ -1,4 +1,4 @@
-/** settings-ja.ts: the texts of the settings page and of charts, and the labels of tools, in Japanese. */
+/** settings-ja.ts: the Japanese strings for the settings page and charts, and the labels of tools. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { SettingsWords } from "../words.ts"

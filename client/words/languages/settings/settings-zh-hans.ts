@@ -1,4 +1,4 @@
-/** settings-zh-hans.ts: the texts of the settings page and of charts, and the labels of tools, in Simplified Chinese. */
+/** settings-zh-hans.ts: the Simplified Chinese strings for the settings page and charts, and the labels of tools. */
 
 import { formatCount as n } from "../../format/number-format.ts"
 import type { SettingsWords } from "../words.ts"

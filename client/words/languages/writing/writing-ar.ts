@@ -1,4 +1,4 @@
-/** writing-ar.ts: the texts of the tools for writing messages and working with answers in Arabic. */
+/** writing-ar.ts: the Arabic strings for writing messages and working with answers. */
 
 import type { WritingWords } from "../words.ts"
 

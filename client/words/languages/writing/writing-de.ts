@@ -1,4 +1,4 @@
-/** writing-de.ts: the texts of the tools for writing messages and working with answers in German. */
+/** writing-de.ts: the German strings for writing messages and working with answers. */
 
 import type { WritingWords } from "../words.ts"
 

@@ -1,4 +1,4 @@
-/** writing-es.ts: the texts of the tools for writing messages and working with answers in Spanish. */
+/** writing-es.ts: the Spanish strings for writing messages and working with answers. */
 
 import type { WritingWords } from "../words.ts"
 

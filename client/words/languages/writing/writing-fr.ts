@@ -1,4 +1,4 @@
-/** writing-fr.ts: the texts of the tools for writing messages and working with answers in French. */
+/** writing-fr.ts: the French strings for writing messages and working with answers. */
 
 import type { WritingWords } from "../words.ts"
 

@@ -1,4 +1,4 @@
-/** writing-he.ts: the texts of the tools for writing messages and working with answers in Hebrew. */
+/** writing-he.ts: the Hebrew strings for writing messages and working with answers. */
 
 import type { WritingWords } from "../words.ts"
 

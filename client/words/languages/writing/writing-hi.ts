@@ -1,4 +1,4 @@
-/** writing-hi.ts: the texts of the tools for writing messages and working with answers in Hindi. */
+/** writing-hi.ts: the Hindi strings for writing messages and working with answers. */
 
 import type { WritingWords } from "../words.ts"
 

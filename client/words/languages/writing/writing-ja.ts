@@ -1,4 +1,4 @@
-/** writing-ja.ts: the texts of the tools for writing messages and working with answers in Japanese. */
+/** writing-ja.ts: the Japanese strings for writing messages and working with answers. */
 
 import type { WritingWords } from "../words.ts"
 

@@ -1,4 +1,4 @@
-/** writing-pt-br.ts: the texts of the tools for writing messages and working with answers in Brazilian Portuguese. */
+/** writing-pt-br.ts: the Brazilian Portuguese strings for writing messages and working with answers. */
 
 import type { WritingWords } from "../words.ts"
 

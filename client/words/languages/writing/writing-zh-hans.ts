@@ -1,4 +1,4 @@
-/** writing-zh-hans.ts: the texts of the tools for writing messages and working with answers in Simplified Chinese. */
+/** writing-zh-hans.ts: the Simplified Chinese strings for writing messages and working with answers. */
 
 import type { WritingWords } from "../words.ts"
 
