@@ -75,19 +75,19 @@ testInFull(
   "[VE8] a late answer to an edited question isn't shown in any window until its version is shown, and then in all windows",
   async () => {
     const page = await openWindow()
-    const research = [[{ type: "tool_call", name: "probe_slow", args: '{"ms":2500}' }], [createDelta("Found it.")]]
+    const research = [[{ type: "tool_call", name: "probe_slow", args: '{"ms":5000}' }], [createDelta("Found it.")]]
     const message = `/script ${JSON.stringify(research)}`
     const question = { agent: "researcher", mode: "async", message }
     const call = { type: "tool_call", name: "agents_message", args: JSON.stringify(question) }
     await askQuestion(page, `/script ${JSON.stringify([[call], [createDelta("You will hear.")]])}`)
     await untilSettled(page)
     const session = sessionIn(page)
-    const phone = await openWindow(session, PHONE)
-    await untilSettled(phone)
+    // The question is edited while the other agent is still working.
     await page.hover("article[data-role=user]")
     await page.click("button[aria-label=Edit]")
     await page.fill(".editor textarea", "/say other")
     await page.keyboard.press("Control+Enter")
+    const phone = await openWindow(session, PHONE)
     await phone.waitForSelector("p:text-is('other')")
     await untilAnswered(session)
     await expectSame(session, 1)
