@@ -35,8 +35,8 @@ export function withTranscriptName(): Plugin {
 const HEAD_SCRIPTS = ["theme", "start-requests"]
 
 /**
- * Gives the scripts in the head of the chat page names that contain a hash, like the page's other scripts, so that the
- * page never gets them from another version, and browsers can cache them.
+ * Adds a hash to the file names of the scripts in the head of the chat page, as the page's other scripts have. So the
+ * page never loads the scripts of another version, and browsers can cache them.
  */
 export function withHashedScripts(): Plugin {
   const files = HEAD_SCRIPTS.map((name) => {

@@ -50,7 +50,7 @@ export function startLine(line: LineState): void {
   line.count = 0
 }
 
-/** Tracks text outside a fence that does not open one. */
+/** Tracks text that is outside a fence and does not open one. */
 export function trackText(line: LineState, text: string): void {
   const newline = text === "\n" ? 0 : text.lastIndexOf("\n")
   if (newline >= 0) startLine(line)
@@ -102,7 +102,7 @@ export function skipFence(line: LineState, text: string, from: number): number {
 }
 
 /**
- * Checks a complete line inside a fence. Returns the index at which the fence has ended, or -1. Equivalent to calling
+ * Checks a complete line inside a fence. Returns the index at which the fence ends, or -1. Equivalent to calling
  * `stepInFence` for each character.
  */
 function findFenceEnd(line: LineState, text: string, start: number, newline: number): number {

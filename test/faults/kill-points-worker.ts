@@ -87,7 +87,7 @@ export class Tenant extends ProductionTenant {
 
 export default {
   /**
-   * Handles KILL_PATH: `?n=` arms the n-th point from now on; 0 arms none. Responds with the number of points passed
+   * Handles KILL_PATH: `?n=` arms the n-th point from now; 0 arms none. Responds with the number of points passed
    * since the last such request.
    */
   async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {

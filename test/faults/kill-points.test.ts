@@ -44,7 +44,7 @@ class KilledServer {
     this.#killing = null
   }
 
-  /** Arms the n-th point from now on. Returns the number of points passed since the last call. */
+  /** Arms the n-th point from now. Returns the number of points passed since the last call. */
   async arm(n: number): Promise<number> {
     return (await this.#request("POST", `${KILL_PATH}?n=${n}`)).body.passed
   }
@@ -84,7 +84,7 @@ class KilledServer {
       return sessions.every(({ running }: { running: boolean }) => !running)
     }
     for (const late = Date.now() + WAIT.timeout; !(await isIdle()); ) {
-      if (Date.now() > late) throw new Error("a turn never ends")
+      if (Date.now() > late) throw new Error("a turn did not end in time")
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }
@@ -123,10 +123,10 @@ afterEach(async () => {
   killed = null
 })
 
-/** For each kind of budget, returns a round's limits, given the tokens used so far. One turn uses up the remainder. */
+/** For each kind of budget, a function that returns a round's limits, given the tokens used so far. One turn uses up the remainder. */
 const KINDS = {
-  tokens: (tokens) => ({ tokens_per_month: tokens + LEFT_TOKENS }),
-  "cost, one turn at a time": (tokens) => ({
+  "a token budget": (tokens) => ({ tokens_per_month: tokens + LEFT_TOKENS }),
+  "a cost budget with one turn at a time": (tokens) => ({
     cost_per_month: (tokens + LEFT_TOKENS) * NANOS_PER_TOKEN,
     concurrent_turns: 1,
   }),
@@ -141,7 +141,7 @@ const POINTS = everyNth(
 )
 
 test.each(Object.entries(KINDS))(
-  "[FS14] budgets of %s: wherever the server is killed, it counts every turn and refuses messages only once a budget is used up",
+  "[FS14] %s: wherever the server is killed, it counts every turn and refuses messages only once the budget is used up",
   async (_, limitsOf) => {
     killed = new KilledServer(await mkdtemp(join(tmpdir(), "cuecard-kill-points-")))
     const server = killed

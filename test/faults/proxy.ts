@@ -31,7 +31,7 @@ export interface TabProxy {
   /** Breaks the open connections and returns their number. */
   cut(how: Cut): number
   /**
-   * Breaks the connection that carries the `n`-th data frame to the client from now on, either after that frame or in
+   * Breaks the connection that carries the `n`-th data frame to the client from now, either after that frame or in
    * the middle of it.
    */
   cutAt(n: number, how: Cut, inside: boolean): void

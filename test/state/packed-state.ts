@@ -27,7 +27,7 @@ export function unpackState(archive: string, folder: string): void {
 }
 
 /**
- * Sets every deadline that was still open to an hour from now, as though the server had only just stopped.
+ * Moves every deadline that had not passed to an hour from now, as though the server had only just stopped.
  *
  * Otherwise, all deadlines would have expired by the time the state is unpacked: the waiting approval would be denied
  * (after 7 days), the producer would be considered gone (50 s), the agent's answer would be missed (a day), and the

@@ -85,13 +85,13 @@ export function checkToken(value: unknown): string {
 }
 
 /**
- * Thrown if the site returned no token. `isRefused` is true if nobody is signed in there, so that asking again is
+ * Thrown if the site returned no token. `isRefused` is true if nobody is signed in there, so asking again is
  * pointless.
  */
 export class TokenError extends Error {
   readonly isRefused: boolean
   constructor(isRefused: boolean) {
-    super(isRefused ? "The site refused a token." : "The site returned no token.")
+    super(isRefused ? "The site refused to issue a token." : "The site returned no token.")
     this.isRefused = isRefused
   }
 }

@@ -8,16 +8,16 @@
 import { chooseShellText } from "./shell-text.ts"
 import shellStyles from "../../client/styles/widget/widget-shell.css?inline"
 
-/** In windows of this width, the panel covers the window. The same query as in widget-shell.css. */
+/** In windows up to this width, the panel covers the window. The same query as in widget-shell.css. */
 const NARROW = "(max-width: 480px)"
 
 export interface WidgetShell {
   /** The box in which the conversation is rendered. */
   readonly box: HTMLElement
   readonly isOpen: boolean
-  /** Returns false if the panel was already open. */
+  /** Opens the panel. Returns false if it was already open. */
   open(): boolean
-  /** Returns false if the panel was already closed. The focus returns to the button. */
+  /** Closes the panel and moves the focus to the button. Returns false if the panel was already closed. */
   close(): boolean
   /** Marks the button to show that there is something new in the closed panel. */
   markUnread(): void
@@ -72,7 +72,7 @@ function createPanel(root: ShadowRoot, box: HTMLElement, { onToggle, onEscape }:
   box.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !event.isComposing && !event.defaultPrevented) onEscape()
   })
-  // The key is handled above, because it may end an answer instead.
+  // Escape is handled above, because it may have to stop a running answer instead of closing the panel.
   panel.addEventListener("cancel", (event) => {
     if (event.target === panel) event.preventDefault()
   })

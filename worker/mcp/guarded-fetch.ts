@@ -10,15 +10,16 @@ import { checkProviderUrl, type ProviderEnv } from "../auth/issuer/provider-fetc
 /** Maximum number of bytes in all responses of one operation: a result of MAX_RESULT_BYTES and its envelope. */
 export const MAX_MCP_BYTES = 2 * 1024 * 1024
 
-/** Maximum number of requests in one operation: the handshake of an old server, and the pages of a list. */
+/** Maximum number of requests in one operation. Enough for the handshake with an old server and the pages of a list. */
 const MAX_MCP_REQUESTS = 12
 
 /**
- * Maximum number of lines in an event stream. Each event is parsed, so many small ones would take seconds of CPU time.
+ * Maximum number of lines in an event stream. Every event is parsed, and parsing a large number of small ones would take
+ * seconds of CPU time.
  */
 const MAX_STREAM_LINES = 6_000
 
-/** Thrown when a request or response exceeds a limit. */
+/** Thrown when a request isn't allowed, or when a response is refused or exceeds a limit. */
 export class McpBoundError extends Error {
   readonly flaw: McpFlaw
 

@@ -19,7 +19,7 @@ export function createSilenceFault({ firstByteMs, idleMs }: SilenceLimits): Mode
   return createFault("model_timeout", `No first byte within ${firstByteMs} ms, or no data for ${idleMs} ms.`)
 }
 
-/** Returns the fault of a request that failed before a stream began. */
+/** Returns the fault for a request that failed before a stream began. */
 export function requestErrorToFault(error: unknown): ModelFault {
   if (!APICallError.isInstance(error) || error.statusCode === undefined)
     return createFault("model_unreachable", getErrorMessage(error))
@@ -43,7 +43,7 @@ export function parseRetryAfterMs(header: string | undefined, now: number): numb
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }
 
-/** Returns the fault of a stream that broke: the connection failed, or the package couldn't read the data. */
+/** Returns the fault for a stream that broke: the connection failed, or the package couldn't read the data. */
 export function streamErrorToFault(error: unknown): ModelFault {
   // The package wraps the errors of a stream.
   const cause = readField(error, "cause")
@@ -55,12 +55,12 @@ export function streamErrorToFault(error: unknown): ModelFault {
 }
 
 /**
- * Returns the fault of an error part: the package's own error, or one from the upstream (`{"error": {message, type,
+ * Returns the fault for an error part: the package's own error, or one from the upstream (`{"error": {message, type,
  * code}}`).
  */
 export function errorPartToFault(error: unknown, contentType: string): ModelFault {
   if (InvalidResponseDataError.isInstance(error)) {
-    // The package reports a missing finish this way. An endpoint that sends no event stream can't finish at all.
+    // The package reports this way that the finish event is missing. A response that isn't an event stream has none.
     const isStream = contentType.includes("text/event-stream")
     return createFault(isStream ? "model_cut_off" : "model_malformed", `${error.message} (${contentType})`)
   }

@@ -1,5 +1,5 @@
 /**
- * card-preview.tsx: draws a template with the data of a sample, in a chosen language, as a card looks in a
+ * card-preview.tsx: draws a template with sample data, in a chosen language, exactly as the card would look in a
  * conversation.
  */
 
