@@ -30,6 +30,7 @@ import { appText, formatDocumentTitle } from "../words/page-text.ts"
 import { composerTools } from "../writing/deferred-writing.ts"
 import { App } from "./app.tsx"
 import { handleEscape } from "./escape-key.ts"
+import { noteKeyPress, scheduleRender } from "./render-schedule.ts"
 import { formatHeading } from "./top-bar.tsx"
 import "../styles/base.css"
 import "../styles/page.css"
@@ -87,9 +88,6 @@ const MAX_REST_DELAY_MS = 2_000
 /** How long the page may use responses that were requested before its scripts had loaded, in milliseconds. */
 const MAX_EARLY_MS = 15_000
 
-/** Delay before a hidden tab renders, in milliseconds. Hidden tabs have no animation frames. */
-const HIDDEN_FLUSH_MS = 250
-
 const isOnline = signal(navigator.onLine)
 const isDrawerOpen = signal(false)
 const storage = openStorage()
@@ -123,10 +121,7 @@ const router = new SessionRouter({
   ...environment,
   storage: userStorage,
   sendFile: (...upload) => sendWithRateLimitRetry(environment.api.hold, () => sendFile(...upload)),
-  scheduleRender(callback) {
-    if (document.hidden) setTimeout(callback, HIDDEN_FLUSH_MS)
-    else requestAnimationFrame(callback)
-  },
+  scheduleRender,
   maxShownMessages: MAX_SHOWN_MESSAGES,
   onMessageEnd(answer) {
     void getSpokenText(answer.segments).then((text) => announceAnswerEnd(answer.status, text))
@@ -182,6 +177,7 @@ document.addEventListener("visibilitychange", () => {
   if (isReadOnly.peek()) loadSettings()
 })
 addEventListener("keydown", (event) => {
+  noteKeyPress(event.timeStamp)
   handleEscape(event, {
     isDrawerOpen,
     replyTo: router.draft.replyTo,
