@@ -2,10 +2,10 @@
 
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, test } from "vitest"
-import { everyNth, IS_FULL } from "../support/seeded.ts"
+import { everyNth, IS_FULL, IS_LONG } from "../support/seeded.ts"
 import { addUser, callApi, openAdmin, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
-import { DESKTOP, PHONE } from "./page.ts"
+import { DESKTOP, PHONE, THEMES } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -56,7 +56,7 @@ describe("every section", () => {
       expect((await callApi(setup.cuecard, token, method, path, body)).status, path).toBeLessThan(300)
   })
 
-  // A short run checks every other section, in only one size and theme.
+  // A short run checks every other section, in only one size and theme. Only a long run checks both themes in a size.
   test.each(
     everyNth(
       SECTIONS.map((section, index) => [section, index] as const),
@@ -68,9 +68,8 @@ describe("every section", () => {
       for (const size of IS_FULL ? [DESKTOP, PHONE] : [index % 8 < 4 ? DESKTOP : PHONE]) {
         const { page, errors } = await openAdmin(setup.browser, setup.cuecard, section, { size, bypassCSP: true })
         await page.waitForLoadState("networkidle")
-        const themes = IS_FULL
-          ? (["light", "dark"] as const)
-          : [index % 4 === 0 ? ("light" as const) : ("dark" as const)]
+        const isLight = (IS_FULL ? index + Number(size === PHONE) : index / 2) % 2 === 0
+        const themes = IS_LONG ? THEMES : ([isLight ? "light" : "dark"] as const)
         for (const colorScheme of themes) {
           await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
           expect(await findViolations(page), `${section} ${size.width} ${colorScheme}`).toEqual([])
