@@ -78,7 +78,7 @@ export const SIGNED_URL_STEP_SECONDS = 5 * 60
 
 // ── Remote media and tenant settings ──
 
-/** Maximum number of redirects of remote media: one to `www`, one to a mirror, and two to spare. SPEC RM5. */
+/** Maximum number of redirects when remote media is fetched: one to `www`, one to a mirror, and two to spare. SPEC RM5. */
 export const MAX_REMOTE_REDIRECTS = 4
 
 /**

@@ -9,8 +9,8 @@
 export const DELTA_WINDOW_MS = 146
 
 /**
- * The same time for an answer that has been visible for LONG_WINDOW_AFTER_MS. By then, the text is ahead of the reader,
- * and each window costs a row. The promised maximum is 300. SPEC ST3.
+ * Like DELTA_WINDOW_MS, but for an answer that has been visible for LONG_WINDOW_AFTER_MS. By then, the text is ahead of
+ * the reader, and each window costs a row. The promised maximum is 300. SPEC ST3.
  */
 export const LONG_DELTA_WINDOW_MS = 296
 export const LONG_WINDOW_AFTER_MS = 1_000

@@ -92,7 +92,7 @@ export const TOKEN_TRUST_MS = 30_000
 /** Lifetime of a token that `/auth/token` issues to the page, in seconds. SPEC SI5. */
 export const PAGE_TOKEN_SECONDS = 10 * 60
 
-/** Maximum time from `/auth/login` to `/auth/callback`, in milliseconds: a person signs in, perhaps with a second factor. SPEC SI2. */
+/** Maximum time from `/auth/login` to `/auth/callback`, in milliseconds: enough for a person to sign in, perhaps with a second factor. SPEC SI2. */
 export const SIGN_IN_MS = 10 * 60_000
 
 /** A sign-in ends after LOGIN_IDLE_MS without use, and after LOGIN_MS in any case, in milliseconds. SPEC SI6. */
@@ -108,7 +108,7 @@ export const LOGIN_OVERLAP_MS = 60_000
 /** Maximum wait for an OpenID provider's response, in milliseconds. SPEC OI4. */
 export const PROVIDER_MS = 5_000
 
-/** Maximum length of an OpenID provider's token, in characters: four times that of a large token with groups. */
+/** Maximum length of an OpenID provider's token, in characters: four times the length of a large token that lists groups. */
 export const MAX_FOREIGN_TOKEN_CHARS = 16 * 1024
 
 /** A provider's keys are fetched at most once in this time, in milliseconds, whatever key ids the tokens contain. SPEC OI6. */
@@ -199,7 +199,7 @@ export const MAX_ERROR_CHARS = 500
 /** Maximum size of a card's payload, in UTF-8 bytes: it is sent to every tab in one frame. A larger result is shown as tool output. SPEC SG6. */
 export const MAX_CARD_BYTES = 64 * 1024
 
-/** How much of a result, an output or arguments is shown at most, in UTF-8 bytes and in lines. The store keeps all of it. SPEC SG9. */
+/** Maximum amount of a result, an output or arguments that is shown, in UTF-8 bytes and in lines. The store keeps all of it. SPEC SG9. */
 export const MAX_SHOWN_BYTES = 50 * 1024
 export const MAX_SHOWN_LINES = 2000
 
@@ -232,7 +232,7 @@ export const TURN_MS = 10 * 60_000
 /** Maximum length of the model's output in a turn, including thinking and arguments, in UTF-16 code units: a long chapter of a book. SPEC TU13. */
 export const MAX_ANSWER_CHARS = 1_000_000
 
-/** Interval of a session's alarm while a turn runs, in milliseconds. The alarm resumes the turn if the process was killed. */
+/** Interval of a session's alarm while a turn is running, in milliseconds. The alarm resumes the turn if the process was killed. */
 export const TURN_ALARM_MS = 20_000
 
 // ── Model calls ──
@@ -264,7 +264,7 @@ export const SUMMARY_KEEP_SHARE = 0.25
 /** Maximum length of a summary of older turns, in UTF-16 code units: a few hundred words. SPEC TU9. */
 export const MAX_SUMMARY_CHARS = 6_000
 
-/** How much of a quoted message the model receives at most, in UTF-16 code units: a paragraph. SPEC AT6. */
+/** Maximum amount of a quoted message that the model receives, in UTF-16 code units: a paragraph. SPEC AT6. */
 export const MAX_QUOTE_CHARS = 600
 
 // ── Files in a model call ──
@@ -275,7 +275,7 @@ export const MAX_QUOTE_CHARS = 600
  */
 export const MAX_MODEL_FILE_BYTES = 8 * 1024 * 1024
 
-/** How much of a text file is sent to the model at most, in bytes: less than half of the default context. SPEC AT5. */
+/** Maximum amount of a text file that is sent to the model, in bytes: less than half of the default context. SPEC AT5. */
 export const MAX_MODEL_TEXT_BYTES = 48 * 1024
 
 /** Share of the context that the attachments of the current question may use. The rest is for results and the answer. SPEC AT5. */
@@ -314,7 +314,7 @@ export const AGENT_ANSWER_MS = 5 * 60_000
 /** Maximum wait for an asynchronous answer, in milliseconds. After that, the call fails. SPEC AG4. */
 export const AGENT_CALLBACK_MS = 24 * 60 * 60_000
 
-/** How much of an agent's answer the asking agent receives at most, in UTF-16 code units. */
+/** Maximum amount of an agent's answer that the asking agent receives, in UTF-16 code units. */
 export const MAX_AGENT_ANSWER_CHARS = 64 * 1024
 
 /** Delay before a failed request to an agent's session is retried, in milliseconds. */
@@ -360,13 +360,13 @@ export const IMPORT_STAGING_MS = 5 * 60_000
 /** Maximum pause within an upload, in milliseconds. Messages that are sent in the meantime are queued. SPEC RE34. */
 export const IMPORT_IDLE_MS = 30_000
 
-/** Maximum duration of uploading a file or one part, in milliseconds: the largest part at 1 Mbit/s. SPEC RE40. */
+/** Maximum time to upload a file or one part, in milliseconds: the largest part at 1 Mbit/s. SPEC RE40. */
 export const IMPORT_UPLOAD_MS = 10 * 60_000
 
 /** Maximum time from the first part of a file to the last, in milliseconds: the largest file at 20 Mbit/s. SPEC RE40. */
 export const IMPORT_TOTAL_MS = 30 * 60_000
 
-/** How long the response to an upload waits until the records are folded, in milliseconds: less than the time limit of common proxies. After that, the client polls. SPEC RE33. */
+/** How long the response to an upload waits for the records to be folded, in milliseconds: less than the time limit of common proxies. After that, the client polls. SPEC RE33. */
 export const IMPORT_RESPONSE_MS = 20_000
 
 /** Maximum length of a line in an uploaded file, in bytes. Even a result of control characters, each escaped to six bytes, fits. SPEC RE43. */
@@ -379,7 +379,7 @@ export const MAX_BAD_LINES = 100
 export const MAX_IMPORTED_CALLS = 2_000
 export const MAX_IMPORTED_PARTS = 8_000
 
-/** Maximum number of calls in an imported file that wait for an asynchronous answer. If there are more, the oldest are dropped. SPEC RE12. */
+/** Maximum number of calls in an imported file that are waiting for an asynchronous answer. If there are more, the oldest are dropped. SPEC RE12. */
 export const MAX_IMPORTED_PENDING_CALLS = 1_000
 
 /** Highest position or version number of a record: far beyond any session, and small enough to stay an exact integer. */

@@ -3,10 +3,10 @@
 /** How long a program can wait for a question in one request, in milliseconds. */
 export const MAX_LISTEN_MS = 25_000
 
-/** Maximum number of a tenant's questions that wait for a program. */
+/** Maximum number of a tenant's questions that are waiting for a program. */
 export const MAX_OPEN_QUESTIONS = 1_000
 
-/** Maximum number of a tenant's requests that wait for a question. */
+/** Maximum number of a tenant's requests that are waiting for a question. */
 export const MAX_LISTENERS = 100
 
 /**

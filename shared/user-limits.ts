@@ -36,7 +36,7 @@ export const MAX_SOCKET_FRAMES = 300
 
 /**
  * Maximum number of failed sign-ins from one IP address to one tenant in SIGN_IN_PERIOD_SECONDS: more than typing
- * errors explain. SPEC LI7.
+ * mistakes would explain. SPEC LI7.
  */
 export const MAX_FAILED_SIGN_INS = 20
 export const SIGN_IN_PERIOD_SECONDS = 60

@@ -29,8 +29,8 @@ import { readEventTime, readRecordTime } from "./assembly/record-time.ts"
 export type { AssembledMessage }
 
 /**
- * Maximum number of answers of an imported turn that are held in memory at once, and of their records. Beyond that, the
- * turn is stored, and further records begin new answers. SPEC RE41.
+ * Maximum numbers of an imported turn's answers, and of those answers' records, that are held in memory at once. Beyond
+ * that, the turn is stored, and further records begin new answers. SPEC RE41.
  */
 export const MAX_OPEN_ANSWERS = 64
 export const MAX_OPEN_RECORDS = 200_000
@@ -43,7 +43,7 @@ export interface LateEvents {
   /** The time of the record that the events come from, in ISO 8601; undefined if it is unknown. */
   readonly at: string | undefined
   /**
-   * The number of dropped records with visible content, by kind. Only results may arrive after the end of a message.
+   * The number of dropped records with visible content, by kind. Only results are accepted after the end of a message.
    */
   readonly lost: KindTotals
 }
@@ -249,7 +249,7 @@ class TurnAssembler implements Assembler {
     return this.#openAnswers.get(id) ?? this.#nameAnswer(id) ?? this.#openAnswer(id, givenId !== null, record)
   }
 
-  /** Gives the answer that began without an id the first id that a record names. */
+  /** Assigns the first id that a record names to the answer that began without an id. */
   #nameAnswer(id: string): OpenAnswer | null {
     const unnamed = [...this.#openAnswers.values()].find((answer) => !answer.hasKnownId)
     if (unnamed === undefined) return null

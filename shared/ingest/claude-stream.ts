@@ -74,8 +74,8 @@ function enterMessage(writer: RecordWriter, state: StreamState, id: string): voi
 }
 
 /**
- * Enters a message that arrives whole. If it interrupts a streamed message, it is the same message: the program has
- * fallen back to not streaming.
+ * Enters a message that arrives whole. If it interrupts a streamed message, it counts as the same message, because the
+ * program has fallen back to not streaming.
  */
 function enterWholeMessage(writer: RecordWriter, state: StreamState, id: string): void {
   if (id === state.message || state.streamed.length === 0) return enterMessage(writer, state, id)

@@ -35,7 +35,7 @@ export class StreamedText {
     return streamed
   }
 
-  /** Starts again with the given events, after some events were completed. */
+  /** Discards the text so far and reads these events, some of which have been completed since they were added. */
   restart(events: readonly TurnEvent[]): void {
     this.#parts.text = []
     this.#parts.thinking = []

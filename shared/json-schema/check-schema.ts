@@ -1,8 +1,8 @@
 /**
  * check-schema.ts: checks that a JSON Schema uses only supported keywords.
  *
- * Only a fixed set of keywords is allowed, without references or regular expressions, so that the sizes of the schema
- * and the value bound the time of a check. Pure. SPEC CV3.
+ * Only a fixed set of keywords is allowed, without references or regular expressions, so that the time of a check is
+ * bounded by the sizes of the schema and of the value. Pure. SPEC CV3.
  */
 
 import { isJsonObject, type Json } from "../json.ts"

@@ -62,7 +62,7 @@ export interface ImportProgress {
 
 /** The response to the upload of an import. */
 export interface ImportAnswer extends ImportProgress {
-  /** Whether this file was already uploaded. If so, nothing was added. */
+  /** Whether this file had already been uploaded. If so, nothing was added. */
   readonly duplicate: boolean
 }
 

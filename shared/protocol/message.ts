@@ -30,7 +30,7 @@ export interface ToolCall {
   /** JSON text exactly as the model wrote it. */
   readonly args: string
   readonly status: CallStatus
-  /** The call's number among the turn's calls of the same tool, from 1. Null unless the channel is `user`. */
+  /** The call's number among the turn's calls of the same tool, counted from 1. Null unless the channel is `user`. */
   readonly ordinal: number | null
   readonly channel: Channel | null
   /** The tag that this call cued (`<name>_<ordinal>`), or null. Decided once, when the tool returns. */
@@ -41,7 +41,7 @@ export interface ToolCall {
   readonly error: CallError | null
   /** Null if the call needs no approval. */
   readonly approval: Approval | null
-  /** What the call asks the user. Absent unless the call waits for the answer. */
+  /** What the call asks the user. Absent unless the call is waiting for the answer. */
   readonly input?: CallInput
   /** The size of the whole output if more was received than is stored, otherwise null. */
   readonly outputSize: TextSize | null
@@ -177,12 +177,12 @@ export function isSettled(status: CallStatus): boolean {
   return status === "ok" || status === "failed" || status === "interrupted"
 }
 
-/** Returns whether a call has a provisional result and awaits its final one. The turn does not wait for such a call. */
+/** Returns whether a call has a provisional result and is awaiting its final one. The turn doesn't wait for it. */
 export function isDeferred({ status, result }: Pick<ToolCall, "status" | "result">): boolean {
   return status === "waiting" && result !== null
 }
 
-/** Returns whether a call waits for the user's answer to its question, not for approval or for its final result. */
+/** Returns whether a call is waiting for the user's answer to its question, not for approval or its final result. */
 export function isAsking({ status, approval, result }: Pick<ToolCall, "status" | "approval" | "result">): boolean {
   return status === "waiting" && approval !== "asked" && result === null
 }
@@ -367,7 +367,7 @@ function changeInput(call: ToolCall, input: CallInput | null): ToolCall {
   return isAsking(call) ? { ...rest, status: "queued" } : call
 }
 
-/** Sets the status to `waiting` while a call waits for the user or another agent and no other call is active. */
+/** Sets the status to `waiting` while a call is waiting for the user or another agent and no other call is active. */
 function settleStatus(message: Message): Message {
   if (isEnded(message.status)) return message
   const status = isBlocked(message) ? "waiting" : "running"

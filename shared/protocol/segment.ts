@@ -40,7 +40,7 @@ export type Segment =
       readonly error?: CallError
       /** Present if the call needs approval. With the status `waiting`, `asked` means that the user must decide. */
       readonly approval?: Approval
-      /** What the call asks the user. Present while the call waits for the answer. */
+      /** What the call asks the user. Present while the call is waiting for the answer. */
       readonly input?: CallInput
       readonly truncated?: TextSize
       /** The URL of the MCP App that shows the result, as in a `canvas` segment. */

@@ -31,7 +31,7 @@ export interface CleanWriterState {
    * follows, NOT_INDENTED or INDENTED. Undefined in states written by version 0.1.0.
    */
   readonly indent?: number
-  /** Whether a fence ended because the current line has too few `>` and nothing else has been written on this line. */
+  /** Whether a fence ended because the current line has too few `>`, with nothing else written on this line yet. */
   readonly bareLine: boolean
 }
 

@@ -150,7 +150,7 @@ class ChunkCleaner {
   }
 
   /**
-   * Stores a chunk that cannot decide what the held text is; otherwise returns false. Without this, sanitising text
+   * Stores a chunk if it cannot decide what the held text is; otherwise returns false. Without this, sanitising text
    * that arrives one character at a time would be slow.
    */
   #deferChunk(chunk: string): boolean {

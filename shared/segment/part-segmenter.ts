@@ -81,7 +81,7 @@ export function createDelivery(current: string | null): Delivery {
   }
 }
 
-/** Writes one growing text so that it is trimmed: drops leading whitespace and buffers trailing whitespace. */
+/** Writes growing text and trims it: drops leading whitespace and buffers trailing whitespace. */
 export interface SegmentWriter {
   readonly at: number
   isOpen(): boolean

@@ -43,8 +43,8 @@ export const MAX_UNRENEWED_TURNS = 4 * RENEW_TURNS
 export const SESSION_LEASE_MS = 5 * 60_000
 
 /**
- * The same time for a lease that a session requested for a turn. That turn begins at once or never. Until it begins,
- * the lease counts as a running turn.
+ * Like SESSION_LEASE_MS, but for a lease that a session requested for a turn. That turn begins at once or never. Until
+ * it begins, the lease counts as a running turn.
  */
 export const ASKED_LEASE_MS = 60_000
 
@@ -55,8 +55,9 @@ export const MAX_RUNNING_MS = 60 * 60_000
 const MAX_GIVEN = 64
 
 /**
- * From this number of running turns or leases on, each is expected to use at least as much as a large turn, because the
- * size of the latest turns says little about the next one. This rule bounds by how much a budget can be exceeded.
+ * If there are at least this many running turns or leases, each is expected to use at least as much as a large turn,
+ * because the size of the latest turns says little about the next one. This rule bounds by how much a budget can be
+ * exceeded.
  */
 export const MAX_UNCERTAIN_TURNS = 8
 

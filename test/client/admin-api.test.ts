@@ -29,7 +29,7 @@ function createApi(responses: Response[]) {
 const createRefusal = (status: number, headers: Record<string, string> = {}) =>
   Response.json({ code: "rate_limited", text: "Slow down." }, { status, headers })
 
-test("[AD15] a rate-limited request, even one that changes something, waits and is sent again; the page says that it waits", async () => {
+test("[AD15] a rate-limited request, even one that changes something, waits and is sent again; the page says that it is waiting", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   vi.spyOn(Math, "random").mockReturnValue(0)
   const { api, hold, requests } = createApi([createRefusal(429, { "retry-after": "10" })])

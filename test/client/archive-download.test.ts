@@ -85,7 +85,7 @@ describe("the download of an archive", () => {
   })
 })
 
-test("[AD12] the page asks the user before it is left only while files are being transferred", async () => {
+test("[AD12] the page asks for confirmation before the user leaves it, but only while files are being transferred", async () => {
   const download = new ArchiveDownload()
   const end = warnBeforeLeaving(() => download.stage.value !== null)
   const isAsked = (): boolean => {

@@ -36,7 +36,7 @@ describe("ranges in JSON text", () => {
     )
   })
 
-  test("[CV41] text counts as JSON exactly if JSON.parse accepts it", () => {
+  test("[CV41] text counts as JSON if and only if JSON.parse accepts it", () => {
     const pieces = fc.constantFrom(
       "{",
       "}",

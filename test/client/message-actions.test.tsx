@@ -56,7 +56,7 @@ describe("a call that needs approval", () => {
     expect(root.querySelector(".badge")?.textContent).toBe("Denied")
   })
 
-  test("[PG20] an allowed call is labelled as allowed while it runs and afterwards; if the server refuses the decision, the error is shown", async () => {
+  test("[PG20] an allowed call is labelled as allowed while it is running and afterwards; if the server refuses the decision, the error is shown", async () => {
     const allowed = transcript([answer("a", { segments: [call({ status: "ok", approval: "allowed" })] })])
     expect(allowed.root.querySelector(".verdict")?.textContent).toBe("Allowed")
     expect(allowed.root.querySelector(".badge")?.textContent).toBe("Done")

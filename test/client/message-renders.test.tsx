@@ -36,7 +36,7 @@ function createTurns(from: number, to: number): WireMessage[] {
   ]).flat()
 }
 
-/** Renders a running conversation. Resolves when all messages have been drawn, of which the newest are drawn first. */
+/** Renders a running conversation. Resolves when all messages have been drawn. The newest are drawn first. */
 async function renderRunning() {
   const running = answer("a50", { exchange_id: "q50", status: "running" })
   const rendered = transcript([...createTurns(0, 50), user("q50", "A question"), running])

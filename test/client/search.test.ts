@@ -45,7 +45,7 @@ test.each([
 })
 
 describe("the order of the palette's entries", () => {
-  test("[LB4] a match at the beginning ranks above a match of a word, and that above a match of part of a word", () => {
+  test("[LB4] a match at the beginning ranks above a match of a word, which ranks above a match of part of a word", () => {
     expect(rank("port", "Report", "My port", "Portugal", "Trip")).toEqual(["Portugal", "My port", "Report"])
   })
 

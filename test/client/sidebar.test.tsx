@@ -108,7 +108,7 @@ const listShown = (root: ParentNode) =>
   [...root.querySelectorAll("nav a")].map((element) => element.textContent?.replace(/\s+/g, " "))
 
 describe("the list", () => {
-  test("[PG31] shows titles with times; a running conversation has an indicator with a text for screen readers", async () => {
+  test("[PG31] shows titles with times; a running conversation has an indicator with text for screen readers", async () => {
     const { root } = await openPage([createRow("a"), createRow("b", { running: true }), createRow("c", { title: "" })])
     expect(listShown(root)).toEqual(["Title a1 min", "Title b, generating response", "Untitled1 min"])
     expect(root.querySelectorAll(".pulse")).toHaveLength(1)

@@ -116,7 +116,7 @@ describe("adjacent calls", () => {
     expect(document.activeElement).toBe(fold.querySelector("summary"))
   })
 
-  test("[PG36] a group is open while a call runs, and is collapsed at the end; the user's choice takes precedence", async () => {
+  test("[PG36] a group is open while a call is running, and is collapsed at the end; the user's choice takes precedence", async () => {
     const { root, store } = transcript([
       answer("a", { status: "running", segments: [createPlainTool(1, "running"), createPlainTool(2, "running")] }),
     ])

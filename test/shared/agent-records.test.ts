@@ -66,7 +66,7 @@ describe("round trip", () => {
     expect(messageToRecords({ pos: 3, parent: 2, tip: null, message: back }, "s1")).toEqual(records)
   })
 
-  test("[RE12] a call that waits for its callback still waits after the round trip", () => {
+  test("[RE12] a call that is waiting for its callback is still waiting after the round trip", () => {
     const queued = { ...resultOf('{"mode":"async","status":"queued","responseId":"x2"}'), status: "waiting" } as never
     const end = { type: "end", status: "completed", reason: null, metrics: null } as const
     const message = answerOf(callOf("agents_message"), startOf(), queued, end)
@@ -156,7 +156,7 @@ describe("a callback that arrives in the middle of an answer", () => {
     ])
   })
 
-  test("[IR13] is shown as a separate result if no call waits for it", () => {
+  test("[IR13] is shown as a separate result if no call is waiting for it", () => {
     const { messages } = readBack([...asked, { type: "agent_callback", responseId: "x9", text: "Found." }, rest])
     expect(messages[1] && segmentsOf(messages[1])).toMatchObject([
       { type: "tool", status: "waiting" },

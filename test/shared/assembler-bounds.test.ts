@@ -60,7 +60,7 @@ const callRecord = (n: number): StreamRecord => {
 const timeOf = (n: number): string => new Date(Date.parse(BASE.timestamp) + n).toISOString()
 
 describe("a large turn", () => {
-  test("[RE41] with many answers is closed in between, and keeps all answers under its question's exchange", () => {
+  test("[RE41] with many answers is closed before its end, and keeps all answers under its question's exchange", () => {
     const count = 5 * MAX_OPEN_ANSWERS
     const { answers, early } = assembleRecords(
       createMany(count, (n) => ({ type: "text_delta", ...BASE, responseId: `a${n}`, delta: `${n}` })),
@@ -70,7 +70,7 @@ describe("a large turn", () => {
     expect(new Set(answers.map(({ message }) => message.exchange_id))).toEqual(new Set(["q"]))
   })
 
-  test("[RE41] with many records is closed in between; its text continues in another message, and none is lost", () => {
+  test("[RE41] with many records is closed before its end; its text continues in another message, and none is lost", () => {
     const count = 2 * MAX_OPEN_RECORDS + 10
     const { answers } = assembleRecords(createMany(count, () => ({ type: "text_delta", ...BASE, delta: "x" }) as const))
     expect(answers.map(({ message }) => deriveContent(message).length)).toEqual([

@@ -15,7 +15,7 @@ function expectBounded(outcome: Outcome, { limits, users }: Plan): void {
   }
   expect(outcome.tenant.spent).toBeLessThanOrEqual((tenant.tokens_per_day ?? Infinity) + outcome.tenant.leased)
   expect(outcome.tenant.unleased).toBe(0)
-  // This bound is exact. A directory asks once RENEW_TURNS turns have been counted since the last response. It asks
+  // This bound is exact. A directory asks when RENEW_TURNS turns have been counted since the last response. It asks
   // twice without a response in between only if it was killed while it was waiting. In addition, each user's directory
   // asks on first contact and at the end of the simulation.
   const others = 2 * users + outcome.lostRenewals

@@ -32,7 +32,7 @@ function printMessage(message: Message): string[] {
   return [...printSegments(segmentsOf(message), transcriber.drift), ...reply, ...printStatus(message)]
 }
 
-/** Returns all variants of the events in which one text is split in two, at every index. */
+/** Returns all variants of the events in which one piece of text is split in two, at every index. */
 function* cutEvents(events: readonly TurnEvent[]): Generator<TurnEvent[]> {
   for (const [at, event] of events.entries()) {
     if (event.type !== "text_delta" && event.type !== "thinking_delta") continue
@@ -43,7 +43,7 @@ function* cutEvents(events: readonly TurnEvent[]): Generator<TurnEvent[]> {
   }
 }
 
-/** Returns the events with every text split into single code units. */
+/** Returns the events with all text split into single code units. */
 function splitAllTexts(events: readonly TurnEvent[]): TurnEvent[] {
   return events.flatMap((event): TurnEvent[] =>
     event.type === "text_delta" || event.type === "thinking_delta"
@@ -64,7 +64,7 @@ describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_n
     expect(printMessage(foldAll(golden.events, golden.resolver))).toEqual(golden.expected)
   })
 
-  test("[GO2] the transcript is the same wherever a text is cut", () => {
+  test("[GO2] the transcript is the same wherever its text is cut", () => {
     for (const cut of cutEvents(golden.events))
       expect(printMessage(foldAll(cut, golden.resolver))).toEqual(golden.expected)
     expect(printMessage(foldAll(splitAllTexts(golden.events), golden.resolver))).toEqual(golden.expected)

@@ -102,7 +102,7 @@ describe("a mapper", () => {
     })),
   ]
 
-  test("[PI2] a whole text that differs from its deltas isn't repeated, and a text that the program fell back to continues", () => {
+  test("[PI2] a whole text that differs from its deltas isn't repeated; if the program stops streaming, the whole text continues the streamed text", () => {
     expect(
       shownOf(createClaudeMapper, [...streamMessage("m1", "Hel", "lo "), createWholeMessage("m1", "Hello"), DONE]),
     ).toContain('text "Hello"\nend completed')

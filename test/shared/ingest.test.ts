@@ -158,7 +158,7 @@ const responseArb = fc
   .array(fc.stringMatching(/^[a-z<>*` .]{0,12}[a-z]$/), { minLength: 1, maxLength: 4 })
   .chain((texts) => fc.tuple(fc.constant(texts), fc.tuple(...texts.map(cutsOf)), fc.nat(3)))
 
-describe("a text that arrives as a whole", () => {
+describe("text that arrives as a whole", () => {
   const shownTextOf = (message: Message): string =>
     message.parts.map((part) => (part.type === "text" ? part.text : "|")).join("")
 
@@ -203,7 +203,7 @@ describe("a text that arrives as a whole", () => {
   })
 })
 
-describe("a text that lost parts during streaming", () => {
+describe("text that lost parts during streaming", () => {
   const text = (delta: string): StreamRecord => ({ type: "text_delta", delta })
   const thinking = (delta: string): StreamRecord => ({ type: "thinking_delta", delta })
   const createFinalRecord = (texts: object): StreamRecord => ({ type: "assistant_message", text: "", ...texts })

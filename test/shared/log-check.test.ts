@@ -19,7 +19,7 @@ describe("a planted leak", () => {
       expect(findLeak(createLine(fields)), JSON.stringify(fields)).not.toBe(null)
   })
 
-  test("[OB6] the middle and the end of a text, even if it is long", () => {
+  test("[OB6] the middle and the end of some text, even if the text is long", () => {
     const text = `${"abcdefghij-".repeat(500)}Vogelbeerbaumallee im Regen${"-0123456789".repeat(500)}Schlusswort-Ende-von-allem`
     noteContent("Zuerst etwas, dann Quittenmarmelade, dann Schluss")
     noteContent(text)
@@ -27,7 +27,7 @@ describe("a planted leak", () => {
       expect(findLeak(createLine({ reason: leak })), leak).not.toBe(null)
   })
 
-  test("[OB6] a short file name, but not an id that a text contains", () => {
+  test("[OB6] a short file name, but not an id that some text contains", () => {
     noteAddress("/v1/sessions/s1/assets?name=foto.png")
     noteJson(JSON.stringify({ type: "send", id: "q", content: "x", files: [{ name: "plan.pdf" }] }))
     for (const leak of ["foto.png", "TypeError < read (plan.pdf)", "a/foto.png"])

@@ -18,7 +18,7 @@ import { directiveText, IMAGE, SOUND } from "../support/directive-text.ts"
 import { longText, shortText } from "../support/model-text.ts"
 import { assertProperty, cutsOf, everyNth, RUNS } from "../support/seeded.ts"
 
-/** Returns the segments of a text, one per line, in the notation of the golden files. */
+/** Returns the segments of some text, one per line, in the notation of the golden files. */
 function printDirectives(text: string, context: DirectiveContext = {}): string[] {
   const { segments, voice, reply_to, drift } = parseDirectives(text, context)
   return [...printSegments(segments, drift), ...(voice ? ["voice"] : []), ...printReply(reply_to ?? undefined)]

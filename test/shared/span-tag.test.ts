@@ -138,7 +138,7 @@ test("[MK1] without code and backslashes, tags are found where the original expr
 })
 
 /**
- * Finds tags in a whole text by a reference implementation: a tag is outside code and doesn't follow an odd number of
+ * Finds tags in complete text, as a reference implementation: a tag is outside code and doesn't follow an odd number of
  * backslashes.
  */
 function marksByRule(text: string): string {
@@ -162,7 +162,7 @@ function marksByRule(text: string): string {
 test("[MK3] the shared tracker decides what is code", () => {
   assertProperty(
     fc.property(shortText, (text) => {
-      // Skip the case that a span contains an opening tag, because that tag is text, and its whitespace can end a
+      // Skip the case in which a span contains an opening tag, because that tag is text, and its whitespace can end a
       // paragraph.
       fc.pre(!/<span\s*\n/i.test(text))
       expect(printMarks(marksIn([text]))).toBe(marksByRule(text))
@@ -201,7 +201,7 @@ test.each([
   expect(stripSpans(text)).toBe(expected)
 })
 
-test("[MK6] stripping an empty text returns an empty text", () => {
+test("[MK6] stripping empty text returns empty text", () => {
   expect(stripSpans(null)).toBe("")
   expect(stripSpans(undefined)).toBe("")
 })

@@ -108,7 +108,7 @@ async function askForTitle(you: StateClient, session: string, id: string, title:
   return callsIn(answerTo(messages, id))[0]?.call_id ?? ""
 }
 
-/** Writes a denied call, an allowed one, and one that still waits. */
+/** Writes a denied call, an allowed one, and one that is still waiting. */
 async function writeApprovals(you: StateClient): Promise<void> {
   await you.createSession("approvals")
   const denied = await askForTitle(you, "approvals", "approvals-1", "Never")
@@ -144,7 +144,7 @@ async function writeVersions(you: StateClient): Promise<void> {
   await you.command("versions", { type: "switch", id: "versions-6", message: edited.id, version: 1 })
 }
 
-/** Writes a question to an agent that the turn waits for, and one to an agent that answers later. */
+/** Writes a question to an agent whose answer the turn waits for, and one to an agent that answers later. */
 async function writeAgents(you: StateClient): Promise<void> {
   await you.createSession("agents", "Agents")
   await you.ask("agents", "agents-1", "Ask the researcher about the weather in Oslo and Lima")
@@ -246,7 +246,7 @@ export async function writeSummary(cuecard: Cuecard): Promise<void> {
 
 /**
  * Starts work that is still in progress when the server is killed. This is called last, so that none of the work ends
- * before that.
+ * before the kill.
  */
 export async function writeUnfinished(cuecard: Cuecard): Promise<void> {
   await writeUnfinishedAnswers(cuecard)

@@ -38,7 +38,7 @@ const ADMIN_READS =
 const MODEL_CHANGES = /^(?:PUT|DELETE) \/v1\/models/
 const AGENT_CHANGES = /^(?:(?:PUT|DELETE) \/v1\/(?:agents|settings|theme|cards)|GET \/v1\/cards)/
 
-/** Returns whether a sender of the tenant must be refused if everything that its request names belongs to an owner. */
+/** Returns whether a sender in the tenant must be refused if everything that its request names belongs to an owner. */
 export function isForbidden(route: Route, rights: Rights): boolean {
   if (!isAdministration(route)) return false
   if (rights === "none" || OPERATOR_PATH.test(route.path)) return true

@@ -86,7 +86,7 @@ describe("approval", () => {
     expect(messages.map((message) => message.exchange_id)).toEqual(["q1", "q1", "q2", "q2"])
   })
 
-  test("[AP5] the step's other tools run while a call waits; if the call is allowed meanwhile, it runs at once", async () => {
+  test("[AP5] the step's other tools run while a call is waiting; if the call is allowed meanwhile, it runs at once", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const content = script([
@@ -105,7 +105,7 @@ describe("approval", () => {
     await expectSame(id, client)
   })
 
-  test("[AP4] a message sent while another tool of the step runs denies the call as soon as only the call is pending", async () => {
+  test("[AP4] a message sent while another tool of the step is running denies the call as soon as only the call is pending", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await beginTurn(client, "q1", script([call("probe_ask"), call("probe_slow", { ms: 200 })], [say("ok")]), 2)
@@ -146,7 +146,7 @@ describe("approval", () => {
     await client.untilEnd("q1")
   })
 
-  test("[AP6] a turn cancelled while it waits stays cancelled, and a later decision is refused", async () => {
+  test("[AP6] a turn cancelled while it is waiting stays cancelled, and a later decision is refused", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await askForApproval(id, client)

@@ -129,7 +129,7 @@ describe("attachments of a message", () => {
     expect(client.messages.get("q1")?.segments).toHaveLength(MAX_ATTACHMENTS)
   })
 
-  test("[AT2] a repeated message id with other files has no second effect", async () => {
+  test("[AT2] a repeated message id with other files has no further effect", async () => {
     const id = await freshSession()
     const client = await connect(id)
     for (const one of ["one", "two"]) await putAsset(id, assetOf(one))

@@ -19,7 +19,7 @@ import {
 
 const freshSession = (): Promise<string> => fresh("broken")
 
-/** Makes all writes to a table fail that match a condition. */
+/** Makes every write to a table that matches a condition fail. */
 function breakWrites(id: string, table: string, when: string): Promise<void> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) => {
     storage.sql.exec(
@@ -35,7 +35,7 @@ function repairWrites(id: string): Promise<void> {
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe("a write that fails", () => {
-  test("[TU8] of a decision, while another tool runs: the turn ends as stored, for every client, and the next turn runs", async () => {
+  test("[TU8] of a decision, while another tool is running: the turn ends as stored, for every client, and the next turn runs", async () => {
     const id = await freshSession()
     const [client, watch] = [await connect(id), await connect(id)]
     await beginTurn(client, "q1", script([call("probe_ask"), call("probe_slow", { ms: 600 })], [say("ok")]), 2)
@@ -69,7 +69,7 @@ describe("a write that fails", () => {
     await expectSame(id, watch)
   })
 
-  test("[TU8] of a window, while another tool runs: its late result adds nothing, and the queue continues at once", async () => {
+  test("[TU8] of a window, while another tool is running: its late result adds nothing, and the queue continues at once", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const calls = [call("probe_stream", { lines: 9, ms: 60 }), call("probe_slow", { ms: 700 })]

@@ -156,7 +156,7 @@ describe("where the texts are joined", () => {
     expect(textOf(ended("cancelled", text))).toBe(from)
   })
 
-  test("[WR1] a restart while it continues interrupts it, and it can be continued again", () => {
+  test("[WR1] a restart while an answer is being continued interrupts the answer, which can be continued again", () => {
     const reopened = reopenText(ended("cancelled", "One two thr"))
     const running: Message = { ...ended("cancelled", ""), status: "running", parts: reopened?.parts ?? [] }
     const interrupted = planRecovery(running, () => false).reduce(fold, running)

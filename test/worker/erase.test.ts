@@ -200,7 +200,7 @@ describe("running turns", () => {
     expect((await pageOf(id, token)).messages.at(-1)?.status).toBe("completed")
   })
 
-  test("[DI5] a turn that waits for the user isn't marked; neither is a stopped turn", async () => {
+  test("[DI5] a turn that is waiting for the user isn't marked; neither is a stopped turn", async () => {
     const token = await tokenOf("era", "wait")
     const id = await makeSession(token)
     await sendMessage(id, token, script([asks("probe_ask", { ms: 1 })], [say("done")]))

@@ -36,7 +36,7 @@ const breakWrites = (id: string): Promise<void> =>
   execSql(id, "CREATE TRIGGER broken BEFORE INSERT ON leaf BEGIN SELECT RAISE(ABORT, 'disk full'); END")
 
 describe("a write that fails", () => {
-  test("[EX18] of a window that no request waits for: its records aren't reported as accepted, and the answer ends", async () => {
+  test("[EX18] of a window that no request is waiting for: its records aren't reported as accepted, and the answer ends", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const request = await openRequest(id, "?responseId=r1")

@@ -156,7 +156,7 @@ describe("alongside the session's own turns", () => {
     expect(messages[0]?.segments).toHaveLength(1)
   })
 
-  test("[EX6] while another turn runs, the producer has to wait, and nothing is stored", async () => {
+  test("[EX6] while another turn is running, the producer has to wait, and nothing is stored", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: script([say("long"), pause(1_500), say(" one")]) })

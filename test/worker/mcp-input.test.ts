@@ -173,7 +173,7 @@ describe("a server that asks", () => {
 })
 
 describe("an answer", () => {
-  test("[MP32] that doesn't fit is refused with the name of its field, and the call still waits", async () => {
+  test("[MP32] that doesn't fit is refused with the name of its field, and the call is still waiting", async () => {
     const client = await openAsking("mi-bad", { asks: [{ who: FORM }] })
     const { call_id: id = "" } = (await askUser(client)) ?? {}
     const bad: readonly (readonly [string, object])[] = [

@@ -139,7 +139,7 @@ describe("which files are sent", () => {
     expect(Object.values(late)).toEqual(["left_out", "left_out", "left_out", "left_out"])
   })
 
-  test("[AT7] the estimated tokens of a text are never below its actual tokens", () => {
+  test("[AT7] the estimated number of tokens of a text file is never below the actual one", () => {
     for (const text of ["plain words ".repeat(99), "ä€東🌦️".repeat(99), "\u07ff".repeat(999)]) {
       const size = new TextEncoder().encode(text).byteLength
       expect(estimateFileTokens(assetOf("t", { ...TYPES.text, size }))).toBeGreaterThanOrEqual(estimateTokens(text))
@@ -218,7 +218,7 @@ describe("how files are sent", () => {
     expect(JSON.stringify(content)).toContain("You cannot read files of this type.")
   })
 
-  test("[AT5] a long text is cut off, with a note that states how much is missing", async () => {
+  test("[AT5] a long text file is cut off, with a note that states how much is missing", async () => {
     const size = MAX_MODEL_TEXT_BYTES + 1000
     await env.MEDIA.put(keyOf("mf", "long"), "x".repeat(size))
     const { content } = await sendToModel([includeWhole(assetOf("long", { ...TYPES.text, size }))], "mf")

@@ -46,7 +46,7 @@ export async function registerIssuer(tenant: string, { issuer }: RemoteProvider,
 }
 
 /**
- * Returns the claims of an API token from the provider that is valid for five minutes. In `change`, undefined removes a
+ * Returns the claims of the provider's API token, which is valid for five minutes. In `change`, undefined removes a
  * claim.
  */
 export function foreignClaims({ issuer }: RemoteProvider, change: Record<string, unknown> = {}) {

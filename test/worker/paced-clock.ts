@@ -1,6 +1,6 @@
 /**
- * paced-clock.ts: a clock that stops while a turn works, and jumps to the next timer when the turn waits. With this
- * clock, the number of windows in which an answer is written does not depend on how busy the machine is.
+ * paced-clock.ts: a clock that stops while a turn is working, and jumps to the next timer when the turn is waiting.
+ * With this clock, the number of windows in which an answer is written does not depend on how busy the machine is.
  *
  * Code can't run in an object from outside, so each timer's callback runs in the object that set the timer. There, the
  * timer waits with short real timers until it is the next one.
@@ -47,7 +47,7 @@ export class PacedClock {
     globalThis.clearTimeout = this.#real.clearTimeout
   }
 
-  /** Runs `work`. Meanwhile, time passes only when everything waits. Before and after that, the clock is real. */
+  /** Runs `work`. Meanwhile, time passes only when everything is waiting. Before and after that, the clock is real. */
   async pace(work: () => Promise<void>): Promise<void> {
     this.#nowMs = Date.now()
     this.#isPaced = true

@@ -25,8 +25,8 @@ const GROWING = {
 } as const
 
 /**
- * Partial indexes that contain only few rows: reports that are in no batch yet, and sessions and users that were erased
- * today.
+ * Partial indexes that contain only a few rows: reports that are in no batch yet, and sessions and users that were
+ * erased today.
  */
 const SMALL_INDEXES = ["usage_unsent", "usage_ended", "usage_ledger_ended"]
 

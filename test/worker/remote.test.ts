@@ -201,7 +201,7 @@ describe("media of other hosts", () => {
     ])
   })
 
-  test("[RM3] a compressed body counts with its uncompressed size", async () => {
+  test("[RM3] a compressed body is measured by its uncompressed size", async () => {
     const remote = await fetchRemote(remoteUrl("packed"), readTimeLimits({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     expect(remote.value.size).toBeNull()

@@ -295,7 +295,7 @@ describe("long text and results", () => {
   })
 })
 
-describe("calls that still wait", () => {
+describe("calls that are still waiting", () => {
   test("[RE44] are interrupted at the end of the import; a callback in the file still completes its call", async () => {
     const id = await freshSession()
     const base = { responseId: "a", turnId: "u", timestamp: "2026-01-01T00:00:00.000Z" }

@@ -65,7 +65,7 @@ describe("a turn", () => {
     }
   })
 
-  test("[TU3] messages sent while a turn runs are queued, and answered in the order of acknowledgement", async () => {
+  test("[TU3] messages sent while a turn is running are queued, and answered in the order of acknowledgement", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "/bench deltas=60 chars=6 tools=1 delay_ms=2 yield_every=1" })

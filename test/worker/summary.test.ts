@@ -26,7 +26,7 @@ function answerMessage(text: string, change: Partial<Message> = {}): Message {
   return { ...answerOf({ type: "text_delta", delta: text }), ...change }
 }
 
-/** Returns a lookup of messages whose positions count from 1. Each message is the parent of the next. */
+/** Returns a lookup of messages whose positions start at 1. Each message is the parent of the next. */
 function lookUpIn(messages: readonly Message[]): MessageLookup {
   return (pos) => {
     const message = messages[pos - 1]

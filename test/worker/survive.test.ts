@@ -53,7 +53,7 @@ describe("cancelling", () => {
     expect((await pageOf(id)).messages[1]).toEqual(stored)
   })
 
-  test("[CN2] twice has no second effect; ended, queued and unknown answers each get their response", async () => {
+  test("[CN2] twice has no further effect; ended, queued and unknown answers each get their response", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await beginTurn(client, "q1", script([say("x"), pause(LONG)]))

@@ -184,7 +184,7 @@ describe("a session", () => {
   })
 })
 
-describe("a tenant that leaves", () => {
+describe("a tenant that is leaving", () => {
   const leaveTenant = (token: string, confirm: string) =>
     call("/v1/tenant", { method: "DELETE", token, body: JSON.stringify({ confirm }) })
 

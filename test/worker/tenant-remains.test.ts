@@ -96,7 +96,7 @@ async function actionsOf(tenant: string) {
 }
 
 describe("the erasure of a user", () => {
-  test("[LV2] [LV10] [TX4] admits no export or import while it runs, and leaves nothing of the user", async () => {
+  test("[LV2] [LV10] [TX4] admits no export or import while it is running, and leaves nothing of the user", async () => {
     const user = "marker-export"
     const old = await fillTenant("rm-export", user)
     const { id: exported } = { id: await exportTenant("rm-export") }
@@ -220,7 +220,7 @@ describe("a transfer", () => {
     expect(actions).toContain("tenant.import_expired")
   })
 
-  test("[TX10] into a tenant that has got a conversation meanwhile fails, and changes nothing", async () => {
+  test("[TX10] into a tenant that has meanwhile got a conversation fails, and changes nothing", async () => {
     const archive = await archiveOf("rm-meanwhile", "somebody")
     const { id } = (await postAsOwner("rm-meanwhile2", "/v1/tenant/import", archive.manifest)).json
     await makeSession(await roleToken("rm-meanwhile2", "early", "member"))

@@ -230,7 +230,7 @@ function splitLines(file: Uint8Array): Uint8Array[] {
   return lines
 }
 
-test("[TX2] [TX12] a slice that fails after it wrote a file is counted, and its file is written once", async () => {
+test("[TX2] [TX12] a slice that fails after writing a file is counted, and its file is written once", async () => {
   const tenant = "slice-fails"
   await registerUser(tenant, "ada")
   const token = await roleToken(tenant, "ada", "member")

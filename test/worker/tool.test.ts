@@ -43,7 +43,7 @@ describe("renaming", () => {
   })
 })
 
-describe("output while a tool runs", () => {
+describe("output while a tool is running", () => {
   test("[TO11] grows live in its segment, even with several tools in parallel, and is stored", async () => {
     const id = await freshSession("out")
     const client = await connect(id)

@@ -169,7 +169,7 @@ describe("retry", () => {
 })
 
 describe("refusals", () => {
-  test("[VE5] store nothing: while an answer runs or waits, for unknown messages and versions, and for the wrong role", async () => {
+  test("[VE5] store nothing: while an answer is running or waiting, for unknown messages and versions, and for the wrong role", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const first = await askQuestion(client, "q1", "/say one")
@@ -198,7 +198,7 @@ describe("refusals", () => {
     expect(await pageOf(id)).toMatchObject({ seq, epoch })
   })
 
-  test("[VE6] the same command again has no second effect", async () => {
+  test("[VE6] the same command again has no further effect", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const first = await askQuestion(client, "q1", "/say one")

@@ -38,7 +38,7 @@ async function expectReloaded(client: TestClient & { readonly id: string }, tena
   expect((await readNewest(client.id, tenant))?.segments).toEqual(answerTo(client, "q1")?.segments)
 }
 
-/** Starts a call, and waits until it has ended or waits for the user. */
+/** Starts a call, and waits until it has ended or is waiting for the user. */
 async function startAndSettle(client: TestClient) {
   startCall(client, "q1")
   await client.untilTrue(() => ["completed", "waiting"].includes(answerTo(client, "q1")?.status ?? ""))

@@ -134,7 +134,7 @@ describe("the wire", () => {
     expect(staleClient.frames).toHaveLength(1)
   })
 
-  test("[WS8] a repeated id has no second effect and is acknowledged again, even after an eviction and over RPC", async () => {
+  test("[WS8] a repeated id has no further effect and is acknowledged again, even after an eviction and over RPC", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "/say once" })

@@ -18,8 +18,8 @@ function readRows(component: ViewComponent, scope: ViewScope): readonly Json[] |
 }
 
 /**
- * Returns the first items that fit into the card, and takes their cells from what is left. `cells`: the number of cells
- * per item.
+ * Returns the first items that fit into the card, and subtracts their cells from `left.nodes`. `cells`: the number of
+ * cells per item.
  */
 function takeItems(items: readonly Json[], max: number, cells: number, { left }: ViewScope): readonly Json[] {
   const count = Math.max(0, Math.min(items.length, max, Math.floor(left.nodes / Math.max(1, cells))))

@@ -11,8 +11,8 @@ import type { Message } from "../../protocol/message.ts"
 import type { LostKind } from "../history/kind-counts.ts"
 
 /**
- * Maximum number of starts, approvals and results of an imported answer's calls, and of pieces of their output, because
- * folding searches the calls for each of these events. The rest are dropped. SPEC RE36.
+ * Maximum number of an imported answer's call events (starts, approvals and results), and of its pieces of tool output.
+ * These are limited because folding searches the calls for each of them. The rest are dropped. SPEC RE36.
  */
 export const MAX_IMPORTED_CALL_EVENTS = 6 * MAX_IMPORTED_CALLS
 export const MAX_IMPORTED_OUTPUTS = 10_000

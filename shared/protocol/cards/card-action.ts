@@ -10,8 +10,8 @@ const nameSchema = v.pipe(v.string(), v.regex(CARD_NAME))
 export const itemSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_VIEW_ROWS - 1))
 
 /**
- * The values of a form. The server takes no other arguments from the client: they come from the stored result and the
- * template.
+ * The values of a form. The server takes no other arguments from the client: all others come from the stored result and
+ * the template.
  */
 const fieldsSchema = v.pipe(
   v.record(
