@@ -49,7 +49,7 @@ interface AttributeWalk {
   end: number
 }
 
-/** More walks than the held text needs. Walks are cached only to save time. */
+/** Maximum number of cached walks: more than the held text needs. Walks are cached only to save time. */
 const MAX_WALKS = 2 * MAX_PENDING_CHARS
 
 /**

@@ -45,8 +45,8 @@ function parseUrl(text: string): URL | null {
 }
 
 /**
- * Parsers disagree on whether the host begins after such an `@`. An `@` in the query or fragment is harmless, because
- * `href` has a `/` before it.
+ * Matches an `@` after which the host may begin: parsers disagree on that. An `@` in the query or fragment is harmless,
+ * because `href` has a `/` before it.
  */
 const AT_BEFORE_PATH = /^[^/]*\/\/[^/?#]*@/
 /** Matches the scheme, two slashes, the host and the port, each in the form that the standard uses. */

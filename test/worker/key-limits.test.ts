@@ -69,7 +69,8 @@ describe("a user above the creator of a key", () => {
     for (const body of [{ user: "boss", role: "member" }, { user: "boss" }])
       expect(await postJson("/v1/tokens", own.key, body)).toEqual(DENIED)
     for (const user of ["adm", "new"]) await tokenWith(own.key, user, { role: "member" })
-    // A key that was created with such a key can't create a token either, and neither can a rotated key.
+    // A key that was created with an admin's key can't create such a token either, and neither can an owner's key that
+    // an admin has rotated.
     const adminKey = await createKey(admin, { roles: ["admin", "member"] })
     const keyOfOwner = await createKey(first, { roles: ["member"] })
     await tokenWith(keyOfOwner.key, "boss", { role: "member" })

@@ -199,7 +199,7 @@ test("[VE5] [EX5] the active version can't change while an external answer is op
   expect(toolsIn(back.messages.find((message) => message.id === "x1"))).toMatchObject([{ status: "interrupted" }])
 })
 
-test("[VE5] a queued message belongs to the version that is active when it is sent, and that version stays active while it waits", async () => {
+test("[VE5] a queued message belongs to the version that is active when it is sent, and that version stays active while the message is waiting", async () => {
   const id = await freshAsker()
   const tabs = await openTabs(id)
   const first = await askFor(tabs.live, "q1", "/say one")

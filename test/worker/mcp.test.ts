@@ -255,7 +255,7 @@ describe("credentials", () => {
     expect(await putServer("mp-key", "files", { ...body, auth: { type: "header" } })).toMatchObject({
       has_secret: true,
     })
-    // The stored value isn't used for another origin, because it would reach another party there.
+    // The stored value isn't used for another origin, because it would be sent to another party.
     const elsewhere = { ...body, url: body.url.replace("127.0.0.1", "localhost"), auth: { type: "header" } }
     expect(await sendMcp("mp-key", "PUT", "/files", elsewhere)).toEqual(refusal(422, "mcp_refused", "unauthorized"))
   })

@@ -16,7 +16,7 @@ const OPTIONS = { retryMs: 4, maxRetryAfterMs: 50, random: () => 1, log: () => {
 const BUSY: ModelEvent = { type: "fault", fault: "model_rate_limited", detail: "429", retry: { afterMs: null } }
 const HELLO: ModelEvent = { type: "text_delta", delta: "Hello" }
 
-/** Returns a model whose n-th call returns the n-th list, and a function that returns the number of calls. */
+/** Returns a model whose calls return these lists in order, and a function that returns the number of calls. */
 function modelOf(...calls: readonly ModelEvent[][]): { readonly model: Model; readonly callCount: () => number } {
   let callCount = 0
   const model: Model = {

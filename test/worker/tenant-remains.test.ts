@@ -104,8 +104,8 @@ describe("the erasure of a user", () => {
     const { json } = await eraseUser("rm-export", user)
     expect(await postAsOwner("rm-export", "/v1/tenant/export")).toEqual(refusal(409, "transfer_running"))
     const other = await archiveOf("rm-other", "somebody")
-    // As long as the user's conversation is listed, the import is refused because the tenant isn't empty, which is
-    // checked first.
+    // The server first checks whether the tenant is empty, so the import is refused for that reason as long as the
+    // user's conversation is listed.
     const startImport = () => postAsOwner("rm-export", "/v1/tenant/import", other.manifest)
     await expect.poll(startImport).toEqual(refusal(409, "transfer_running"))
     await untilErased("rm-export", json.id)

@@ -194,8 +194,8 @@ function describeRecording(endRecord: EndRecord | null): string {
 }
 
 /**
- * Returns the reported status and reason. If none was reported, the answer counts as interrupted if a call was never
- * settled.
+ * Returns the reported status and reason. If none was reported, an answer with a call that was never settled counts as
+ * interrupted.
  */
 function resolveEnd(
   message: Message,

@@ -45,7 +45,7 @@ interface OpenAnswer {
   stepKey: string
   /** The public ids of the answer's calls, by their ids in the file. */
   readonly publicIds: Map<string, string>
-  /** For each public id, the number of calls whose names are derived from it. */
+  /** For each public id, the number of calls whose public ids are derived from it. */
   readonly uses: Map<string, number>
   /** The names of the calls without a result, by public id. */
   readonly openCalls: Map<string, string>
