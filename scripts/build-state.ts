@@ -10,7 +10,7 @@ import process from "node:process"
 
 export const BUILT_CONFIG = "dist/cuecard/wrangler.json"
 const VARS = ".dev.vars"
-/** The build contains a copy of the variables. */
+/** The copy of VARS that a build contains. */
 const BUILT_VARS = "dist/cuecard/.dev.vars"
 const SOURCES = [
   "shared",

@@ -50,8 +50,8 @@ export interface Cuecard {
   readonly tenant: string
   readonly user: string
   /**
-   * A token for `tenant` and `user`, valid for a day. Other servers of this package also accept it, unless `vars` has a
-   * secret.
+   * A token for `tenant` and `user`, valid for a day. Other servers of this package also accept it, unless `vars` sets
+   * `JWT_SECRET`.
    */
   readonly token: string
   /** Folder of the state. */

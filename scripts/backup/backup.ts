@@ -27,7 +27,7 @@ async function runBackup(): Promise<void> {
   const openBackup = (): string => openPartialBackup(values.dir, tenant, new Date())
   let partial = openBackup()
   const [exported, text] = await exportTenant({ ...values, to: partial }, tenant).catch(async (error: unknown) => {
-    // The server no longer has the archive that an interrupted run began to download.
+    // If the server no longer has the archive that an interrupted run began to download, start again in a new folder.
     if (!(error instanceof UsageError) || !error.message.includes("(export_unknown)")) throw error
     rmSync(partial, { recursive: true, force: true })
     partial = openBackup()

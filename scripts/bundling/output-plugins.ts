@@ -66,7 +66,7 @@ export function withoutRuntimeChunk(): Plugin {
     name: "cuecard:without-runtime-chunk",
     apply: "build",
     applyToEnvironment: ({ name }) => name === "client",
-    // The most common helper creates an object from a module's exports. Getters do the same.
+    // The most common helper creates an object from a module's exports. An object with getters replaces it.
     renderChunk(code) {
       const own = code
         .replace(/\/\* @__PURE__ \*\/ __exportAll\(\{([^{}]*)\}\)/g, (_call, exported: string) => {

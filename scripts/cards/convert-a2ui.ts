@@ -1,6 +1,6 @@
 /**
- * convert-a2ui.ts: converts a surface of A2UI 0.9 to the template of a card. Its data becomes the sample, and the
- * schema is inferred from the data. Pure. SPEC CV40.
+ * convert-a2ui.ts: converts a surface of A2UI 0.9 to the template of a card. The surface's data becomes the sample, and
+ * the schema is inferred from the data. Pure. SPEC CV40.
  */
 
 import { isJsonObject, type Json } from "../../shared/json.ts"

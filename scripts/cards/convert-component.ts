@@ -16,7 +16,7 @@ type Fields = { readonly [field: string]: Json }
 /** A component of the card, without its `id` and `weight`. */
 export type ConvertedFields = Fields & { readonly component: string }
 
-/** Adds a component of the surface to the card, and returns its id there. */
+/** Adds a component of the surface to the card, and returns its id in the card. */
 export type PlaceComponent = (id: string) => string
 
 const PLAIN_ICON = "info"

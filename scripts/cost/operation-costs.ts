@@ -29,7 +29,7 @@ export interface OperationCost extends Partial<Record<ObjectClass, ObjectCost>> 
   readonly frames: number
   /** Alarms that fire because of the operation. */
   readonly alarms: number
-  /** How long the session's object works outside its requests while a model answers, in seconds. */
+  /** How long the session's object works outside its requests while a model is answering, in seconds. */
   readonly answerSeconds: number
 }
 

@@ -12,7 +12,7 @@ import { createRandom, type Random } from "./random.ts"
 import { MEAN_OPERATIONS, PROFILE, sumOperations } from "./usage-profile.ts"
 
 const DAY_SECONDS = 24 * 3600
-/** The simulation continues after midnight, because sessions that began before still run. */
+/** The simulation continues after midnight, because sessions that began before midnight are still running. */
 const COUNTED_SECONDS = DAY_SECONDS + 6 * 3600
 
 export interface DayPlan {

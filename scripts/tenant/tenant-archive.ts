@@ -113,7 +113,7 @@ export async function importTenant(
   })
 }
 
-/** Returns the import that waits for the parts of this archive, or a new one. */
+/** Returns the import that is waiting for the parts of this archive, or a new one. */
 async function beginImport(access: TenantAccess, text: string, { tenant }: Manifest): Promise<JsonObject> {
   const { imports } = await access.request(IMPORTS)
   const jobs = v.parse(v.array(jobSchema), imports)
