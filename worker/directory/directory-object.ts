@@ -2,7 +2,7 @@
  * directory-object.ts: the Durable Object of one user. Each method forwards to the part that owns the rows.
  * `DirectoryRpc` describes the methods.
  *
- * A list entry grants no access: each session object itself checks who calls it. A call that only reads an unused
+ * A list entry grants no access: each session object itself checks who may use it. A call that only reads an unused
  * object stores nothing.
  */
 

@@ -166,7 +166,7 @@ export class SessionLists {
   }
 
   /**
-   * Stores whether a turn is running. `isUnattended`: if this call ends the running turn, the session becomes unread.
+   * Stores whether a turn is running. `isUnattended`: if this call records the end of a turn, the session becomes unread.
    * Repeating the call does not mark the session again.
    */
   setRunning(id: string, running: boolean, report?: UsageReport, isUnattended = false): UsageReceipt {

@@ -140,7 +140,8 @@ export class Library {
   async #erase(id: string): Promise<void> {
     const { env, tenant, user, removeSession } = this.#host
     try {
-      // If the session is already erased, `erase` returns a fault, which is ignored. The directory's rows come last.
+      // If the session is already erased, `erase` returns a fault, which is ignored. The directory's rows are removed
+      // last.
       await sessionStub(env, tenant, id).erase({ tenant, user })
       await removeSession(id)
     } catch (error) {
