@@ -166,8 +166,8 @@ export class SessionLists {
   }
 
   /**
-   * Stores whether a turn is running. `isUnattended`: if this call records the end of a turn, the session becomes unread.
-   * Repeating the call does not mark the session again.
+   * Stores whether a turn is running. `isUnattended`: if this call records the end of a turn, the session becomes
+   * unread. Repeating the call does not mark the session again.
    */
   setRunning(id: string, running: boolean, report?: UsageReport, isUnattended = false): UsageReceipt {
     if (report !== undefined) this.#budgets.metering.add(report)
