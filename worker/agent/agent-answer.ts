@@ -20,8 +20,8 @@ export function findAnswer(store: SessionStore, id: string): AskAnswer | null {
 }
 
 /**
- * Returns the text of an answer without spans and directives (SPEC AG7, AG12). For a cancelled or failed answer, the
- * text says so.
+ * Returns the text of an answer without spans and directives (SPEC AG7, AG12). If the answer isn't completed, returns a
+ * failure whose details contain its status and its text so far.
  */
 export function messageToAnswer({ parts, status, reason }: Message): AskAnswer {
   const texts = parts.flatMap((part) => (part.type === "text" ? [stripDirectives(part.text, part.grants)] : []))

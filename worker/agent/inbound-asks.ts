@@ -82,7 +82,7 @@ export class InboundAsks {
 
   /**
    * Fails all open questions, because the session is being erased. Rows are read synchronously, before they are erased.
-   * A session that can't be reached relies on its own time limit. Never rejects.
+   * An asking session that can't be reached relies on its own time limit. Never rejects.
    */
   async rejectWaiting(): Promise<void> {
     const answer = createFailedAnswer("The conversation was deleted.")
@@ -99,7 +99,8 @@ export class InboundAsks {
   }
 
   /**
-   * Whether the running turn waits, directly or through other sessions, for one of the sessions that led to a question.
+   * Whether the running turn is waiting, directly or through other sessions, for one of the sessions that led to a
+   * question.
    */
   async #wouldDeadlock(path: readonly string[]): Promise<boolean> {
     const { tenant, user, id: ownId } = this.#session.row

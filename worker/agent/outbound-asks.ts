@@ -92,12 +92,12 @@ export class OutboundAsks {
     }
   }
 
-  /** Returns the sessions whose answers the running turn waits for. */
+  /** Returns the sessions whose answers the running turn is waiting for. */
   listAwaitedSessions(): string[] {
     return this.#rows.listOpenOutboundAsks().flatMap(({ mode, session }) => (mode === "sync" ? [session] : []))
   }
 
-  /** Whether this session asked that question and has received no answer yet. */
+  /** Whether this session asked the question with this id and has received no answer yet. */
   isAskOpen(id: string): boolean {
     return this.#rows.listOpenOutboundAsks().some((ask) => ask.id === id)
   }
@@ -111,8 +111,8 @@ export class OutboundAsks {
   }
 
   /**
-   * Sends the question with a time limit. The limit halves with each level, so that an agent still has time to use the
-   * answer it receives.
+   * Sends the question with a time limit. The limit is halved at each further depth, so that an agent still has time to
+   * use the answer that it receives.
    */
   async #askWithTimeout(request: AskRequest, signal: AbortSignal): Promise<ToolReturn> {
     const timeout = startTimeout(signal, this.#times.agentAnswerMs >> (request.depth - 1))
@@ -121,7 +121,7 @@ export class OutboundAsks {
       if (!(returned instanceof DeferredResult)) this.#rows.closeOutboundAsk(request.id)
       return returned
     } catch (error) {
-      // Even if this session's turn was stopped, the other session must stop the turn that it began.
+      // The other session must stop the turn that it began for the question, even if this session's turn was stopped.
       const cancelled = this.#cancelAsk({ id: request.id, session: request.to })
       if (signal.aborted) throw error
       await cancelled

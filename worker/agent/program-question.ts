@@ -1,8 +1,8 @@
 /**
- * program-question.ts: the question of an external agent, which a program answers instead of a model. Source: SPEC EA2
+ * program-question.ts: the question for an external agent, which a program answers instead of a model. Source: SPEC EA2
  * to EA5.
  *
- * turn ▶ PROGRAM QUESTION ▶ tenant object ▶ the request of a program
+ * turn ▶ PROGRAM QUESTION ▶ tenant object ▶ a program's request
  * An empty answer in the rows represents the question. The question waits until a program has claimed it, or until its
  * time has run out.
  */

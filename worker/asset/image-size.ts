@@ -64,7 +64,7 @@ function readAvifSize(view: DataView): ImageSize | null {
 }
 
 /**
- * Reads the segments up to the frame header, which contains the size. An Exif segment before it contains the
+ * Reads the segments up to the frame header, which contains the size. An Exif segment before that header contains the
  * orientation.
  */
 function readJpegSize(view: DataView): ImageSize | null {

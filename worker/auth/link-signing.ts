@@ -71,8 +71,8 @@ export async function signLink(
 }
 
 /**
- * Verifies a link of this audience, or of the same audience for shared copies. Errors: `link_expired`; `link_invalid`
- * for any other fault, including another audience.
+ * Verifies a link of this audience, or of the corresponding audience for shared copies. Errors: `link_expired`;
+ * `link_invalid` for any other fault, including another audience.
  */
 export async function verifyLink(
   secret: string,

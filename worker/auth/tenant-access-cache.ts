@@ -35,8 +35,8 @@ export function clearCachedAccess(tenant: string): void {
  */
 export async function checkTenantAccess(env: Env, { tenant, generation }: Claims): Promise<Result<"open" | "leaving">> {
   let access = await getTenantAccess(env, tenant)
-  // Another isolate has rotated the keys. The signature is already verified, so an attacker cannot use this to cause
-  // requests.
+  // Another isolate has rotated the keys. The signature is already verified, so an attacker cannot cause requests by
+  // inventing generations.
   if (generation !== undefined && generation > access.newestTokenKey) {
     clearCachedAccess(tenant)
     access = await getTenantAccess(env, tenant)

@@ -64,7 +64,7 @@ export const CLOCK_TOLERANCE_SECONDS = 5
  */
 const MAX_OWN_TOKEN_CHARS = 8 * 1024
 
-/** The tenant's key that signs a token. Generations count from 1. */
+/** The tenant's key that signs a token. Generations are numbered from 1. */
 export interface TokenKeyId {
   readonly tenant: string
   readonly generation: number

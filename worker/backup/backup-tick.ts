@@ -34,8 +34,9 @@ const MAX_DELETED_PAGES = 10
 const MAX_KEYS_PER_PAGE = 1_000
 
 /**
- * Number of rounds through the list between two backups of a tenant, so that a tenant that was busy gets another
- * attempt. A tenant whose last backup is almost old enough is backed up too. Otherwise, the backup time would drift.
+ * Number of rounds through the list between two backups of a tenant. There are several, so that a tenant that was busy
+ * gets another attempt. A tenant whose last backup is almost old enough is backed up too. Otherwise, the backup time
+ * would drift.
  */
 const ROUNDS_PER_INTERVAL = 4
 const EARLY_SHARE = 1 / 8
@@ -103,7 +104,7 @@ async function startBackups(
     const some = tenants.slice(from, from + PARALLEL_STARTS)
     for (const start of await Promise.all(some.map((tenant) => startBackup(env, tenant, dueMs)))) report[start] += 1
   }
-  // The position is stored after the work, so that the next tick repeats a tick that was killed. Calling a tenant twice
+  // The position is stored after the work, so that the next tick repeats a tick that was killed. Calling a tenant again
   // has no effect.
   const after = tenants.length < TENANTS_PER_TICK ? null : (tenants.at(-1) ?? null)
   await bucket.put(key, JSON.stringify({ after, began: cursor.began }))

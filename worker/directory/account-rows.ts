@@ -44,7 +44,7 @@ export class AccountRows {
     this.#sql.exec("INSERT INTO account (one, registered) VALUES (1, 1) ON CONFLICT (one) DO UPDATE SET registered = 1")
   }
 
-  /** Returns the version of the newest change by an administrator that was applied; 0 if there was none. */
+  /** Returns the version of the newest applied change by an administrator; 0 if there was none. */
   readVersion(): number {
     return this.#read().version
   }

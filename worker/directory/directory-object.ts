@@ -2,8 +2,8 @@
  * directory-object.ts: the Durable Object of one user. Each method forwards to the part that owns the rows.
  * `DirectoryRpc` describes the methods.
  *
- * A list entry grants no access: each session object checks its owner. A call that only reads an unused object stores
- * nothing.
+ * A list entry grants no access: each session object itself checks who may use it. A call that only reads an unused
+ * object stores nothing.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -60,7 +60,7 @@ const MIGRATIONS: readonly string[] = [
   PROMPT_TABLE,
 ]
 
-/** Upper bound for the next alarm, in milliseconds from now, because a token may never expire. */
+/** Maximum time until the next alarm, in milliseconds. A token's expiry can be arbitrarily far in the future. */
 const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
 
 export class Directory extends DirectoryLibrary implements Types.DirectoryRpc {

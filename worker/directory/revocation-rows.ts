@@ -93,8 +93,8 @@ export class RevocationRows {
 
   /**
    * Returns the number of open sockets that the other sessions reported. Reads all sessions with valid tokens of the
-   * user. An index of those with open sockets would read fewer rows, but would write one more row per socket, which is
-   * a sixth of the cost of an idle tab.
+   * user. An index of sessions with open sockets would read fewer rows, but would write one more row per socket, which
+   * is a sixth of the cost of an idle tab.
    */
   sumSockets(exceptSession: string, now: number): number {
     const query = "SELECT coalesce(sum(sockets), 0) AS n FROM holder WHERE until > ? AND session <> ?"
@@ -124,7 +124,7 @@ export class RevocationRows {
   }
 
   /**
-   * Clears the state in memory. Call this when the tables were deleted, because the numbering of revocations starts
+   * Clears the state in memory. Call this when the tables are deleted, because the numbering of revocations then starts
    * over.
    */
   forget(): void {

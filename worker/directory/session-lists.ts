@@ -166,8 +166,8 @@ export class SessionLists {
   }
 
   /**
-   * Stores whether a turn is running. `isUnattended`: the session becomes unread if its answer has ended with this
-   * call, even if the call is repeated.
+   * Stores whether a turn is running. `isUnattended`: if this call records the end of a turn, the session becomes
+   * unread. Repeating the call does not mark the session again.
    */
   setRunning(id: string, running: boolean, report?: UsageReport, isUnattended = false): UsageReceipt {
     if (report !== undefined) this.#budgets.metering.add(report)
@@ -273,7 +273,7 @@ export class SessionLists {
   }
 }
 
-/** Converts a row to a list entry. An earlier version stored titles with control characters. */
+/** Converts a row to a list entry. Removes the control characters that an earlier version stored in titles. */
 function rowToSummary({
   id,
   title,

@@ -54,7 +54,7 @@ export class UserRegistration {
     this.#isRegistered = true
   }
 
-  /** Clears the state in memory. Call this after the user was erased. */
+  /** Clears the state in memory. Call this after the user has been erased. */
   reset(): void {
     this.#isRegistered = false
   }

@@ -19,7 +19,7 @@ export const ARCHIVE_VERSION = 1
 /** Maximum number of files in an archive. The list of files must fit in a request body. SPEC TX3. */
 export const MAX_ARCHIVE_FILES = 4_000
 
-/** Size at which a file of an archive is closed, in bytes. A file is in memory while it is written. SPEC TX3. */
+/** Size at which a file of an archive is closed, in bytes. A file is in memory while it is being written. SPEC TX3. */
 export const ARCHIVE_FILE_BYTES = 8 * 1024 * 1024
 
 /**

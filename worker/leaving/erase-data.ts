@@ -37,7 +37,7 @@ export async function eraseSessions(
   let { counted } = progress
   for (const { id: session } of entries) {
     if (counted?.session !== session) {
-      // An earlier process was killed after erasing that session.
+      // If another session was counted, an earlier process was killed after erasing it.
       tally = addTally(tally, counted?.tally ?? NO_TALLY)
       counted = { session, tally: await countGroup(env, owner, session) }
       rows.saveProgress(job.id, { progress: { ...progress, counted }, tally, due: job.due, updated: now() })

@@ -55,7 +55,7 @@ async function eraseUsers(host: LeavingHost, job: Job, progress: ErasureProgress
     current = continueAfter(current, tally, last)
     sessionsLeft -= listed
     if (sessionsLeft <= 0) break
-    // No token of the tenant is accepted any more, so nothing has been added since.
+    // No token of the tenant is accepted any more, so nothing has been added since the sessions were listed.
     await directory.endErasure(false)
     last = user
     current = continueAfter(current, addTally(tally, { users: 1 }), last)

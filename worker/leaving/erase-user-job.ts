@@ -54,7 +54,7 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   // The user's spending remains in the tenant's totals, without the user's name. A retry makes this call again, because
   // usage may have been reported since.
   const ledger = (await directory.closeUsage()) ?? knownLedger ?? null
-  // Saved before `endErasure` deletes the ledger, because another process could no longer find it.
+  // Saved before `endErasure` deletes the ledger, because another process could not find it after that.
   rows.saveProgress(job.id, { progress: { refusedAt, ledger }, tally: total, due: now(), updated: now() })
   await directory.endErasure(true)
   storage.transactionSync(() => {

@@ -315,7 +315,7 @@ class ExportSlice {
   }
 }
 
-/** Creates claims for the calls to a session, which checks only its owner. */
+/** Creates claims for the calls to a session. In these calls, the session checks only that the user is its owner. */
 function createClaims({ tenant, user }: SessionOwner): Claims {
   return { tenant, user, expires: 0, token: null, issued: 0 }
 }

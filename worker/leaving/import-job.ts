@@ -48,7 +48,7 @@ export interface ImportProgress {
   readonly from: string
   /** The last file that was indexed, or the last item that was imported. */
   readonly at: number
-  /** Number of imported files of the session after `at`; absent if none were. */
+  /** Number of files already imported for the session that follows `at`; absent if there are none. */
   readonly assets?: number
   /** Number of sessions that could not be imported. */
   readonly skipped: number

@@ -31,7 +31,7 @@ const SLICES: Readonly<Record<JobKind, RunSlice>> = {
  */
 const MAX_STALL_MS = TRANSFER_KEPT_MS
 
-/** The same time for a scheduled backup. It is shorter, because the next backup replaces a failed one. */
+/** The corresponding time for a scheduled backup. It is shorter, because the next backup replaces a failed one. */
 const MAX_BACKUP_STALL_MS = 24 * 60 * 60_000
 
 /** Delay before the first retry, and maximum delay, in milliseconds. The delay doubles with each retry. */

@@ -6,7 +6,7 @@ import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import type { StoredSession } from "../platform/rpc/session-types.ts"
 
 /**
- * Yields a session and all agents' sessions to which it sent questions, directly or by other agents. Skips erased
+ * Yields a session and all agents' sessions to which it sent questions, directly or through other agents. Skips erased
  * sessions.
  */
 export async function* walkSessionGroup(env: Env, owner: SessionOwner, root: string): AsyncGenerator<StoredSession> {

@@ -38,7 +38,7 @@ function readGraceMs({ TENANT_GRACE_MS }: Env): number {
   return ms > 0 && ms < GRACE_MS ? ms : GRACE_MS
 }
 
-/** The fault of an export or backup if the tenant stores more than fits in an archive. */
+/** The fault for an export or backup if the tenant stores more than fits in an archive. */
 const TOO_LARGE = { reason: "export_too_large", max: MAX_ARCHIVE_FILES } as const
 
 export class TenantLeaving {

@@ -3,7 +3,7 @@
  *
  * files + whole megabytes of the database → REPORT {bytes, n} → directory (user-bytes.ts)
  * A report contains the total, so it can be sent again. The session stores the last report that the directory applied.
- * If the process is killed in between, the alarm makes the session report again (SPEC LI14).
+ * If the process is killed before that, the alarm makes the session report again (SPEC LI14).
  */
 
 import { type Result, succeed } from "../../shared/fault.ts"

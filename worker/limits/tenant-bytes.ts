@@ -34,7 +34,7 @@ export class TenantBytes {
     return succeed(n)
   }
 
-  /** Removes the row of a user who is erased. */
+  /** Removes the row of a user who is being erased. */
   removeUser(user: string): void {
     const { bytes } = this.#find(user)
     if (bytes !== 0) this.#add(-bytes)

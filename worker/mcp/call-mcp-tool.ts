@@ -44,7 +44,7 @@ export async function callMcpTool(
   if (result.value instanceof InputNeeded) return result.value
   const { isError, data } = result.value
   if (isError) return createRefusal("tool_failed", cutText(String(data["text"]), MAX_ERROR_CHARS))
-  // Only a call in the user's own conversation is shown.
+  // Only a call in the user's own conversation is shown as an app.
   const app = card === null ? null : await saveApp(env, call.server, opened.value, { signal, saveAsset })
   if (app !== null) attachApp(app)
   return data

@@ -14,8 +14,8 @@ export const MAX_MCP_BYTES = 2 * 1024 * 1024
 const MAX_MCP_REQUESTS = 12
 
 /**
- * Maximum number of lines in an event stream. Every event is parsed, and parsing a large number of small ones would take
- * seconds of CPU time.
+ * Maximum number of lines in an event stream. Every event is parsed, and parsing a large number of small ones would
+ * take seconds of CPU time.
  */
 const MAX_STREAM_LINES = 6_000
 

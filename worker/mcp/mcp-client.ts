@@ -1,8 +1,8 @@
 /**
  * mcp-client.ts: lists and calls the tools of an MCP server, with the protocol's own package. Loaded on the first call.
  *
- * Servers of protocol version 2026-07-28 need no handshake: with a stored `server/discover`, a call is one request.
- * Calls to other servers need three.
+ * Servers of protocol version 2026-07-28 need no handshake: with a stored answer to `server/discover`, a call is one
+ * request. Calls to other servers need three.
  */
 
 import {

@@ -26,7 +26,7 @@ const REFUSED: ReadonlySet<number | null> = new Set([401, 403])
 export interface AgentModel {
   /** A fault, for the log, if none of the agent's models is usable. */
   readonly model: Result<Model, string>
-  /** Token limit of one call, if a model has its own. */
+  /** Token limit of one call: the lowest limit that is configured for the agent's models; null if there is none. */
   readonly context: number | null
 }
 
@@ -94,7 +94,7 @@ function createTenantModel(env: Env, log: Log, caller: Caller, config: TenantMod
   return withRetries(watchKey(lazy, report), { retryMs, maxRetryAfterMs, random: Math.random, log })
 }
 
-/** Creates the header by whose values Cloudflare's AI Gateway counts and limits spending. Source: SPEC TM10. */
+/** Creates the header whose values Cloudflare's AI Gateway uses to count and limit spending. Source: SPEC TM10. */
 export function createGatewayHeaders(baseUrl: string, { tenant, agent }: Caller): Readonly<Record<string, string>> {
   const isGateway = new URL(baseUrl).hostname === "gateway.ai.cloudflare.com"
   return isGateway ? { "cf-aig-metadata": JSON.stringify({ tenant, agent }) } : {}

@@ -45,7 +45,7 @@ export interface ModelFile {
  * The state that a model must receive again with the next step of a turn. Opaque: only the provider's code reads it.
  */
 export interface ProviderState {
-  /** The model that returned the state, which isn't sent to any other model. */
+  /** The model that returned the state. The state isn't sent to any other model. */
   readonly model: string
   readonly data: string
 }

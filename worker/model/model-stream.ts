@@ -34,7 +34,7 @@ type FinishPart = Extract<LanguageModelV4StreamPart, { type: "finish" }>
 
 /** Reads the usage in the chunks of a stream. */
 export interface UsageReader {
-  /** Yields the usage in a chunk, if it is present and differs from the last. */
+  /** Yields the usage in a chunk, if it is present and differs from the last usage. */
   read(chunk: unknown): Generator<ModelEvent>
 }
 

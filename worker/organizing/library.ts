@@ -23,12 +23,12 @@ import { SessionChanges } from "./session-changes.ts"
 const ERASED_PER_ALARM = 20
 const FETCHES_PER_ALARM = 4
 
-/** Time after which the erasure of a hidden session is repeated, in milliseconds. */
+/** Time after which an unfinished erasure of a hidden session is repeated, in milliseconds. */
 const ERASE_RETRY_MS = 10_000
 
 /** The directory that contains the library. */
 export interface LibraryHost extends DirectoryHost {
-  /** Removes the other rows of an erased session. */
+  /** Removes the directory's rows of an erased session. */
   readonly removeSession: (id: string) => Promise<unknown>
   readonly scheduleAlarm: () => void
 }
@@ -140,7 +140,8 @@ export class Library {
   async #erase(id: string): Promise<void> {
     const { env, tenant, user, removeSession } = this.#host
     try {
-      // A session that is already erased is unknown. The directory's rows are removed last.
+      // If the session is already erased, `erase` returns a fault, which is ignored. The directory's rows are removed
+      // last.
       await sessionStub(env, tenant, id).erase({ tenant, user })
       await removeSession(id)
     } catch (error) {

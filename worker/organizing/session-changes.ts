@@ -85,7 +85,7 @@ export class SessionChanges {
   }
 
   /**
-   * Returns the keys of hidden sessions that are due for erasure. They can't be restored from now on, and are due again
+   * Returns the keys of hidden sessions that are due for erasure. They can't be restored any more, and are due again
    * at `retryAt` unless they are removed before that.
    */
   beginErasures(now: number, retryAt: number, limit: number): string[] {

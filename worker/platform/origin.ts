@@ -1,4 +1,4 @@
-/** origin.ts: checks for origins that a response header can contain, and for names of this machine. Pure. */
+/** origin.ts: checks whether a response header can contain an origin, and whether a name means this machine. Pure. */
 
 /**
  * Whether a content security policy can contain this origin: it has no IP address in brackets and no character that

@@ -27,7 +27,7 @@ export const newTenantIdSchema = v.pipe(
   v.regex(new RegExp(`^(?:(?:${REGIONS.join("|")})\\.)?[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$`)),
 )
 
-/** Returns the region of a tenant; null if it has none, so that the platform chooses where its objects are. */
+/** Returns the region of a tenant; null if it has none, in which case the platform chooses where its objects are. */
 export function getRegion(tenant: string): Region | null {
   const [prefix, name] = tenant.split(".", 2)
   return name === undefined ? null : (REGIONS.find((region) => region === prefix) ?? null)

@@ -17,7 +17,7 @@ const MAX_TOKEN_DEPTH = 8
 
 /**
  * Maximum number of audiences in a token. Each causes a look-up, even if the token is forged. Two are enough for
- * providers that add their own URL to that of the API.
+ * providers that list their own URL in addition to that of the API.
  */
 const MAX_AUDIENCES = 2
 const MAX_CLAIM_CHARS = 2_048

@@ -48,7 +48,7 @@ export function readForm(params: Schema, id: string, server: string): Read<CallI
 }
 
 function readField(name: string, schema: unknown, isRequired: boolean): Read<InputField> {
-  // Such a name would change the prototype of an object.
+  // Setting `__proto__` would change the prototype of an object.
   if (!isJsonObject(schema) || name === "" || name === "__proto__") return fail("input")
   const { title = name, description } = schema
   if (typeof title !== "string" || (description !== undefined && typeof description !== "string")) return fail("input")
@@ -79,7 +79,7 @@ function readKind(schema: Schema): Read<Kind> {
   }
 }
 
-/** Reads a text field. A secret is refused, because it doesn't belong in a form. */
+/** Reads a text field. A field for a secret is refused, because secrets don't belong in a form. */
 function readText({ format, writeOnly, minLength, maxLength }: Schema): Read<Kind> {
   const known = FORMATS.find((name) => name === format)
   if (writeOnly === true || (format !== undefined && known === undefined)) return fail("input")

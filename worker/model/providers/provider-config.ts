@@ -4,7 +4,7 @@ import type { FileKinds } from "../model-files.ts"
 import type { SilenceLimits } from "../silence-watch.ts"
 
 export interface ProviderConfig extends Partial<SilenceLimits> {
-  /** The URL up to the path of the API, such as `/chat/completions`. */
+  /** The URL to which the API's path (such as `/chat/completions`) is appended. */
   readonly baseUrl: string
   readonly modelName: string
   readonly apiKey?: string | undefined

@@ -95,7 +95,7 @@ function createConverter(): (line: string) => Generator<string> {
     if (error !== null) return yield JSON.stringify({ error })
     isOwnFormat = true
     const { response, tool_calls, usage } = event
-    // The JSON contains a number for a token that looks like one.
+    // If a token looks like a number, the JSON contains it as a number.
     if (typeof response === "string" || typeof response === "number")
       if (response !== "") yield toChunk({ content: String(response) })
     for (const call of Array.isArray(tool_calls) ? tool_calls : [])

@@ -45,7 +45,7 @@ export function parseBenchPlan(message: string): BenchPlan | null {
 const CITIES = ["London", "Tokyo", "Oslo", "Cairo", "Sydney", "Lima", "Paris", "Delhi"]
 
 /**
- * Streams one model call of a bench turn; `stepIndex` counts from 0.
+ * Streams one model call of a bench turn; `stepIndex` starts at 0.
  * With a delay, each delta has an absolute due time, so a late timer doesn't delay the deltas after it.
  */
 export async function* streamBenchStep(

@@ -27,7 +27,7 @@ const FOLLOW_UP = /^(?:and|or|then|also|now|what about|how about|and what about|
 const NOT_A_PLACE = /^(?:yes|no|ok(?:ay)?|thanks|thank you|hello|hi|hey|cool|great|nice|good|bye|stop|why|really)\b/i
 
 /**
- * Returns the intent of the last of the user's messages, which are oldest first.
+ * Returns the intent of the user's last message. `questions` contains the user's messages, oldest first.
  * If it is a follow-up ("and in Rome?"), up to MAX_EARLIER_QUESTIONS earlier messages are read too.
  */
 export function parseIntent(questions: readonly string[]): Intent {

@@ -17,7 +17,7 @@ export function splitContinuation(messages: readonly ModelMessage[]): {
   return { messages: messages.slice(0, -1), shown: texts.join("") }
 }
 
-/** Returns the events without the thinking and the text that precede the end of `shown`. */
+/** Removes all thinking, and the text that `shown` already contains. If `shown` is empty, removes nothing. */
 export function skipShownText(events: readonly ModelEvent[], shown: string): readonly ModelEvent[] {
   if (shown === "") return events
   let rest = shown

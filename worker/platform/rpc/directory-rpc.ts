@@ -31,11 +31,11 @@ export interface RevocationState {
    * together.
    */
   readonly upTo: number | null
-  /** True if the user was suspended, so that no token is accepted, not even a new one. Absent: false. */
+  /** True if the user is suspended. In that case, no token is accepted, not even a new one. Absent: false. */
   readonly suspended?: boolean
   /**
-   * True if the user is being erased, or was erased and has not registered again, so that links signed up to `upTo` are
-   * refused. Absent: false.
+   * True if the user is being erased, or was erased and has not registered again. In that case, links signed up to
+   * `upTo` are refused. Absent: false.
    */
   readonly erased?: boolean
 }
@@ -68,7 +68,7 @@ export interface ShareChange {
 /** The tokens that a request revoked: its own token, or all tokens issued up to a time (seconds since 1970). */
 export type RevocationResult = { readonly revoked: "token" } | { readonly revoked: "all"; readonly up_to: number }
 
-/** A stored sign-in of the page. */
+/** A stored sign-in on the page. */
 export interface Login {
   /** The name of the issuer at which the user signed in. */
   readonly issuer: string
@@ -154,7 +154,7 @@ export interface BytesReport {
   readonly bytes: number
   /** Increases with every report of the session. */
   readonly n: number
-  /** True if the bytes are already stored, so that the report is applied regardless of the limits. */
+  /** True if the bytes are already stored. In that case, the report is applied regardless of the limits. */
   readonly isRequired: boolean
 }
 

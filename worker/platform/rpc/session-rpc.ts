@@ -151,7 +151,7 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
    * Errors: `result_unexpected`.
    */
   acceptToolResult(result: LateToolResult): Promise<Result<null>>
-  /** Assigns the question that waits for a program to the caller, and returns it. Errors: `turn_ended`. */
+  /** Assigns to the caller the question that is waiting for a program, and returns it. Errors: `turn_ended`. */
   claimQuestion(owner: SessionOwner, id: string): Result<ClaimedQuestion>
   /** Accepts a question from another agent's session, and creates this session if necessary. */
   acceptAsk(request: AskRequest): Promise<Result<null, TurnFault>>

@@ -75,7 +75,7 @@ export interface StoredSession {
   /** JSON of the agent's configuration; null: the general agent. */
   readonly agent: string | null
   readonly family: SessionGroup
-  /** True if the session has no messages, so that there is no transcript to import. */
+  /** True if the session has no messages, and therefore no transcript to import. */
   readonly isEmpty: boolean
   readonly asks: readonly AskLink[]
   /** The users with whom it is shared. */
@@ -198,7 +198,7 @@ export interface ShareRequest {
   readonly author: string | null
 }
 
-/** A change of the feedback on an answer, for the tenant's counts. */
+/** A change to the feedback on an answer, for the tenant's counts. */
 export interface FeedbackChange {
   /** The agent that answered. */
   readonly agent: string
