@@ -77,7 +77,7 @@ export class TranscriptStore {
     this.#deps = deps
   }
 
-  /** Whether frames were applied that the signals don't show yet. When they do, `changeCount` changes. */
+  /** Whether some of the applied frames aren't shown by the signals yet. Once they are, `changeCount` changes. */
   get hasUnshownChanges(): boolean {
     return this.#isScheduled
   }
@@ -182,8 +182,8 @@ export class TranscriptStore {
   }
 
   /**
-   * Returns whether a message is older than the loaded messages. Such a message arrives if it changes long after its
-   * end.
+   * Returns whether a message is older than the loaded messages. Such a message arrives if it changes long after it has
+   * ended.
    */
   #isOlderThanLoaded({ timestamp }: WireMessage): boolean {
     const first = this.#messages.get(this.#ids[0] ?? "")
