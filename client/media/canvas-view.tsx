@@ -183,8 +183,8 @@ export interface CanvasLink {
 }
 
 /**
- * Stored documents get a signed URL; others are framed at their own URL. Once in use, the URL doesn't change unless the
- * frame reports that the document is missing. In that case, a new URL is requested once.
+ * Stored documents get a signed URL; other documents are framed at their own URL. Once in use, the URL doesn't change
+ * unless the frame reports that the document is missing. In that case, a new URL is requested once.
  */
 export function useCanvasLink(url: string, sectionRef: RefObject<HTMLElement | null>): CanvasLink {
   const media = useMediaContext()

@@ -33,7 +33,7 @@ export class SessionStarts {
   readonly #deps: SessionStartsDeps
   readonly #handlers: SessionStartsHandlers
   readonly #outbox: Outbox
-  /** The messages that this tab is handling, by id; null while this tab waits for another tab's lock. */
+  /** The messages that this tab is handling, by id; null while this tab is waiting for another tab's lock. */
   readonly #inProgress = new Map<string, OutboxEntry | null>()
   readonly #pauses = new Set<() => void>()
 

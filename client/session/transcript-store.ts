@@ -4,8 +4,8 @@
  * history, frames → STORE → view
  * Frames change a plain model at once; the signals are updated in one batch per animation frame. Each message has a
  * signal, and `apply` keeps the identity of unchanged segments, so that a delta re-renders only one segment. Withdrawn
- * messages are removed, because history doesn't contain them. The newest messages are always loaded, even if others are
- * shown (shown-history.ts). Source: SPEC PG6–PG8, PG18, PG19, LT1.
+ * messages are removed, because history doesn't contain them. The newest messages are always loaded, even if other
+ * messages are shown (shown-history.ts). Source: SPEC PG6–PG8, PG18, PG19, LT1.
  */
 
 import { batch, type Signal, signal } from "@preact/signals"

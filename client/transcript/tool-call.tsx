@@ -36,7 +36,7 @@ function needsConnection({ error }: ToolSegment): boolean {
   return error?.code === "tool_not_connected"
 }
 
-/** Returns whether the call needs something from the user, so that it must be visible. */
+/** Returns whether the call needs something from the user, in which case it must be visible. */
 export function needsUser(tool: ToolSegment): boolean {
   return isApprovalPending(tool) || needsConnection(tool) || tool.input !== undefined
 }
