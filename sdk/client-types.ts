@@ -148,7 +148,7 @@ export interface ConversationSnapshot {
   readonly pending: ReadonlySet<string>
   /** Why the latest messages could not be loaded; null once they have been loaded. */
   readonly error: CuecardError | null
-  /** The server's text while the client waits because of a rate limit; otherwise empty. */
+  /** The server's text while the client is waiting because of a rate limit; otherwise empty. */
   readonly waitingText: string
 }
 
@@ -211,7 +211,8 @@ export interface Conversation extends Subscribable<ConversationSnapshot> {
   /** Loads the next older page of messages, if there is one. */
   loadOlder(): Promise<void>
   /**
-   * Resolves when everything has been sent and no answer is running. An answer that waits for the user isn't running.
+   * Resolves when everything has been sent and no answer is running. An answer that is waiting for the user isn't
+   * running.
    */
   whenIdle(): Promise<ConversationSnapshot>
   /** Connects at once instead of after a delay. */

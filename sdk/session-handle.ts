@@ -1,5 +1,5 @@
 /**
- * session-handle.ts: a handle of one session, which implements the public commands with the shared session controller.
+ * session-handle.ts: a handle for one session, which implements the public commands with the shared session controller.
  *
  * Loaded, together with everything else that an open session needs, when a conversation is first used
  * (conversation.ts).
@@ -25,7 +25,9 @@ export function createLoadedSessions(deps: OpenSessionsDeps): LoadedSessions {
   return { openSessions, openHandle: (id) => new SessionHandle(id, openSessions) }
 }
 
-/** A handle of one session. It opens the session on the first command, and again on the first command after `close`. */
+/**
+ * A handle for one session. It opens the session on the first command, and again on the first command after `close`.
+ */
 export class SessionHandle {
   /** Null until the session is first opened. After `close`, the state of the closed session, which can still change. */
   readonly snapshot: ReadonlySignal<ConversationSnapshot | null> = computed(
@@ -167,7 +169,7 @@ export class SessionHandle {
     this.#sessions.release(open)
   }
 
-  /** Returns a check of whether the server has accepted a message. */
+  /** Returns a function that checks whether the server has accepted a message. */
   #checkAccepted(open: OpenSession, id: string): () => string | typeof NOT_YET {
     const { outbox, isReadOnly } = open.controller
     open.isAnswerExpected = true
@@ -223,8 +225,8 @@ export class SessionHandle {
   }
 
   /**
-   * Opens the session, and resolves with the first result of the returned check. Rejects if `begin` or the check
-   * throws.
+   * Opens the session, and resolves with the first result of the check that `begin` returns. Rejects if `begin` or the
+   * check throws.
    */
   #start<T>(begin: (open: OpenSession) => () => T | typeof NOT_YET): Promise<T> {
     let check: () => T | typeof NOT_YET

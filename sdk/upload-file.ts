@@ -1,4 +1,4 @@
-/** upload-file.ts: uploads a file with progress, in browsers and in Node. Loaded for the first file. */
+/** upload-file.ts: uploads a file with progress, in browsers and in Node. Loaded when the first file is uploaded. */
 
 import { sendFile as sendFileByXhr } from "../client/files/send-file-xhr.ts"
 import type { SendFile } from "../client/files/send-file.ts"

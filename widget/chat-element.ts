@@ -57,7 +57,7 @@ class CuecardChat extends HTMLElement {
   }
 
   disconnectedCallback(): void {
-    // An element that is moved is connected again before the microtask.
+    // An element that is moved is connected again before the microtask runs.
     queueMicrotask(() => {
       if (!this.isConnected) this.#stop()
     })

@@ -169,7 +169,7 @@ function Notice({ hold }: { readonly hold: RequestHold }): VNode {
     const timer = setTimeout(() => (notice.value = ""), NOTICE_DURATION_MS)
     return () => clearTimeout(timer)
   })
-  // While the page waits because of a rate limit, the notice says so instead.
+  // While the page is waiting because of a rate limit, the notice says so instead.
   const text = hold.text.value || notice.value
   return (
     <div class="notice" role="status">

@@ -38,7 +38,7 @@ export async function registerServiceWorker(): Promise<void> {
   }
 }
 
-/** Removes the worker now, because the browser may request the script that removes it only much later. */
+/** Removes the worker now, because the browser might not request the script that removes it until much later. */
 async function removeServiceWorker(serviceWorker: ServiceWorkerContainer): Promise<void> {
   const registration = await serviceWorker.getRegistration()
   if (registration === undefined) return

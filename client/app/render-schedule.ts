@@ -1,8 +1,8 @@
 /**
  * render-schedule.ts: decides when the changes of a live conversation are rendered.
  *
- * The frame after a key press shows the typed character. Changes wait for the next frame, so that they don't delay it.
- * Source: SPEC PF15.
+ * The frame after a key press shows the typed character. Changes wait for the frame after that, so that they don't
+ * delay the character. Source: SPEC PF15.
  */
 
 /** Delay before a hidden tab renders, in milliseconds. Hidden tabs have no animation frames. */

@@ -1,8 +1,8 @@
 /**
  * app-bridge.ts: the messages between the page and an MCP App (JSON-RPC 2.0, MCP Apps version 2026-01-26). Pure.
  *
- * An app is untrusted. Every message is checked and bounded, and the user or the server decides about every request
- * from the app. Source: SPEC MA5 to MA8.
+ * An app is untrusted. Every message is checked and bounded, and the user or the server decides on every request from
+ * the app. Source: SPEC MA5 to MA8.
  */
 
 import { isJsonObject, type Json, parseJson } from "../../shared/json.ts"

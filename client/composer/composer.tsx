@@ -35,7 +35,7 @@ interface ComposerProps {
   readonly stop: StopControl | null
   /** The message being written. The draft still exists after this component is unmounted. */
   readonly draft: Draft
-  /** Gives the tools that are loaded later access to the page. If absent, there are no tools. */
+  /** What the tools that are loaded later need from the page. If absent, there are no tools. */
   readonly host?: WritingHost
 }
 

@@ -35,7 +35,7 @@ export type ImportStage =
   | { readonly at: "sending"; readonly sent: number; readonly size: number }
   /** `of`: the total; 0 if it is unknown. */
   | { readonly at: "folding"; readonly folded: number; readonly of: number }
-  /** Several conversations are imported, one after the other. */
+  /** Several conversations are being imported, one after the other. */
   | { readonly at: "several"; readonly done: number; readonly of: number }
   | {
       readonly at: "done"

@@ -10,7 +10,7 @@ export interface SendFileResult {
 
 /**
  * Uploads `body` once. `onSent` receives the number of bytes sent so far. Rejects if there is no response or `signal`
- * aborts.
+ * is aborted.
  */
 export type SendFile = (
   path: string,

@@ -17,7 +17,7 @@ import { retryDelayMs } from "../net/retry-delay.ts"
 export type SignedLink =
   | { readonly at: "asking" }
   | { readonly at: "ready"; readonly href: string }
-  /** The media doesn't exist, or the user may not see it. */
+  /** The media doesn't exist, or the user isn't allowed to see it. */
   | { readonly at: "refused" }
   /** The request failed and will be retried. */
   | { readonly at: "failed" }

@@ -15,7 +15,7 @@ import { readStorageRows } from "../net/user-storage.ts"
 export interface UnfinishedImportsDeps {
   readonly api: Api
   readonly storage: KeyValueStorage
-  /** Runs the callback once no other tab of this browser holds the lock of this name. */
+  /** Runs the callback once no other tab of this browser holds the lock with this name. */
   withLock(name: string, callback: () => Promise<void>): Promise<void>
   /** Returns false if the session could not be erased. */
   eraseSession(session: string): Promise<boolean>

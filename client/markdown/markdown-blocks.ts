@@ -1,5 +1,5 @@
 /**
- * markdown-blocks.ts: splits a growing text into blocks without parsing finished blocks again.
+ * markdown-blocks.ts: splits growing text into blocks without parsing finished blocks again.
  *
  * The result depends only on the text, not on how it grew. Blocks that don't change keep their identity, so their
  * components don't render again. SPEC MD3.
@@ -106,7 +106,10 @@ class GrowingBlocks {
     return { text, blocks }
   }
 
-  /** If the text ends with prose, all sections before it are finished, and all of its blocks except the last few. */
+  /**
+   * If the text ends with prose, all sections before that prose are finished, and so are all blocks of the prose except
+   * the last few.
+   */
   #finishBlocks(text: string, isProseOpen: boolean): void {
     const last = this.#open.at(-1)
     if (last === undefined || !isProseOpen) return

@@ -138,8 +138,8 @@ function isDigit(unit: number): boolean {
 }
 
 /**
- * What a line contains before a character. In order: nothing or a marker with its space, a number, a marker without its
- * space, other text.
+ * What a line contains before a character. The states 0 to 3 are: nothing or a marker with its space, a number, a
+ * marker without its space, other text.
  */
 type MarkerState = 0 | 1 | 2 | 3
 const NO_MARKER = 0

@@ -31,7 +31,7 @@ export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VN
   const host = parseHost(url)
   const link = useCanvasLink(url, sectionRef)
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset has no full screen, and a section would be one of many landmarks.
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset can't be shown in full screen, and a section would be one of many landmarks.
     <div class="canvas" role="group" ref={sectionRef} aria-label={mediaText.named(mediaText.document, name)}>
       <header>
         <MediaIcon name="canvas" />
@@ -183,8 +183,8 @@ export interface CanvasLink {
 }
 
 /**
- * Stored documents get a signed URL; others are framed at their own URL. Once in use, the URL doesn't change unless the
- * frame reports that the document is missing. In that case, a new URL is requested once.
+ * Stored documents get a signed URL; other documents are framed at their own URL. Once in use, the URL doesn't change
+ * unless the frame reports that the document is missing. In that case, a new URL is requested once.
  */
 export function useCanvasLink(url: string, sectionRef: RefObject<HTMLElement | null>): CanvasLink {
   const media = useMediaContext()

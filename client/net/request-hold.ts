@@ -8,7 +8,7 @@
 import { type Signal, signal } from "@preact/signals"
 
 export class RequestHold {
-  /** The text to show while the client waits; otherwise empty. */
+  /** The text to show while the client is waiting; otherwise empty. */
   readonly text: Signal<string> = signal("")
   /** Resolves when requests may be sent. Null if they may be sent now. */
   end: Promise<void> | null = null

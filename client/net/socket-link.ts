@@ -55,8 +55,8 @@ const CONNECT_TIMEOUT_MS = 15_000
 /** A connection attempt older than this, in milliseconds, is restarted when the device is back online. */
 const STALE_CONNECT_AFTER_MS = 2_000
 /**
- * How long nothing may arrive after a frame that expects a response, in milliseconds, in addition to the time for
- * sending.
+ * How long the socket may receive nothing after sending a frame that expects a response, in milliseconds, in addition
+ * to the time for sending.
  */
 const PROBE_TIMEOUT_MS = 8_000
 /** The same timeout for the ping that checks a socket when the device is back online or the page is visible again. */

@@ -40,7 +40,8 @@ export interface TokenSourceDeps {
   /** Called with every new token before it is used. */
   onToken?(response: TokenResponse): Promise<void> | void
   /**
-   * Called when nobody is signed in, or the user may not use the page. After that, the page stops requesting tokens.
+   * Called when nobody is signed in, or the user isn't allowed to use the page. After that, the page stops requesting
+   * tokens.
    */
   onSignedOut?(refusal: RequestError): void
 }

@@ -1,5 +1,5 @@
 /**
- * service-worker.ts: the chat page's service worker, with which the page also opens without a network connection.
+ * service-worker.ts: the chat page's service worker, which lets the page open even without a network connection.
  *
  * The worker answers only requests for the page at `/`, from the network first, and for scripts and styles whose names
  * contain a hash, from the cache first. The worker never receives tokens, API responses or media, and makes no

@@ -7,7 +7,7 @@ import type { TranscriptStore } from "./transcript-store.ts"
 export const PAGE_MESSAGES = 24
 
 /**
- * Maximum number of messages in the document at once. A resume adds up to MAX_RESUME_MESSAGES before others are
+ * Maximum number of messages in the document at once. A resume adds up to MAX_RESUME_MESSAGES before other messages are
  * dropped. SPEC LT1.
  */
 export const MAX_SHOWN_MESSAGES = 150

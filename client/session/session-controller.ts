@@ -33,7 +33,7 @@ export interface SessionControllerDeps {
   readonly storage: KeyValueStorage
   /** The origins and hosts that the tenant allows. If absent, none are allowed. */
   readonly settings?: ReadonlySignal<PageSettings>
-  /** True if the user may not write. */
+  /** True if the user isn't allowed to write. */
   readonly isReadOnly?: ReadonlySignal<boolean>
   /** Called when the user's rights may have changed, because the server refused a write or made the page reconnect. */
   onAccessUnsure?(): void

@@ -66,7 +66,7 @@ export class SessionList {
   adaptRows: UpdateRows = (rows) => rows
   readonly #deps: SessionListDeps
   #loaded = NO_SESSIONS
-  /** When messages were sent on this page, by session id. The server's list may not show that yet. */
+  /** When messages were sent on this page, by session id. The server's list might not reflect that yet. */
   readonly #sentAt = new Map<string, number>()
   /** Titles that are being saved. */
   readonly #pendingTitles = new Map<string, string>()

@@ -1,10 +1,10 @@
 /**
- * session-router.ts: opens the session named in the URL, and keeps others running in the background.
+ * session-router.ts: opens the session named in the URL, and keeps other sessions running in the background.
  *
  * location hash → ROUTER → session controller
  * If no session is open, the first message creates one; until the session exists, the message is in `startingEntry`. A
- * session that the user has left continues in the background until the server has all its messages, and so does one for
- * which a closed page left unsent messages. Source: SPEC PG14, PG77, PG78, PG81, PG90, PG92, SO7, SO13.
+ * session that the user has left continues in the background until the server has all its messages, and so does a
+ * session for which a closed page left unsent messages. Source: SPEC PG14, PG77, PG78, PG81, PG90, PG92, SO7, SO13.
  */
 
 import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals"

@@ -19,7 +19,7 @@ export interface SessionStartsDeps {
   readonly storage: KeyValueStorage
   random(): number
   setTimer(ms: number, callback: () => void): () => void
-  /** Runs the callback once no other tab of this browser holds the lock of this name. */
+  /** Runs the callback once no other tab of this browser holds the lock with this name. */
   withLock(name: string, callback: () => Promise<void>): Promise<void>
 }
 
@@ -33,7 +33,7 @@ export class SessionStarts {
   readonly #deps: SessionStartsDeps
   readonly #handlers: SessionStartsHandlers
   readonly #outbox: Outbox
-  /** The messages that this tab is handling, by id; null while this tab waits for another tab's lock. */
+  /** The messages that this tab is handling, by id; null while this tab is waiting for another tab's lock. */
   readonly #inProgress = new Map<string, OutboxEntry | null>()
   readonly #pauses = new Set<() => void>()
 
@@ -58,8 +58,8 @@ export class SessionStarts {
   }
 
   /**
-   * Returns the oldest message without a session that this tab is handling or that the server refused; null if there is
-   * none.
+   * Of the messages without a session, returns the oldest one that this tab is handling or that the server refused;
+   * null if there is none.
    */
   findOldest(): OutboxEntry | null {
     const entries = this.#outbox.entries.peek()

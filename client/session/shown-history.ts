@@ -94,7 +94,7 @@ export class ShownHistory {
 
   /**
    * Returns the page that contains the message being read or, if that message is gone, an earlier one; null if the
-   * newest page contains such a message or none can be found.
+   * newest page contains one of these messages or none can be found.
    */
   async readPlace(newest: HistoryPage, readingId: string): Promise<HistoryPage | null> {
     // After a switch of versions, the message may be gone. Messages before the fork are the same in both versions.

@@ -58,7 +58,7 @@ export class StoredDrafts {
     this.#prefix = `${DRAFT_PREFIX}${encodeURIComponent(user)}.`
   }
 
-  /** Restores a session's stored draft to `draft`, and stores changes to `draft` from then on. */
+  /** Restores a session's stored draft into `draft`, and stores changes to `draft` from then on. */
   keepDraft(session: string, draft: Draft): void {
     const key = this.#prefix + session
     const row = this.#readRow(key)

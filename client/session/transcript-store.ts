@@ -4,8 +4,8 @@
  * history, frames → STORE → view
  * Frames change a plain model at once; the signals are updated in one batch per animation frame. Each message has a
  * signal, and `apply` keeps the identity of unchanged segments, so that a delta re-renders only one segment. Withdrawn
- * messages are removed, because history doesn't contain them. The newest messages are always loaded, even if others are
- * shown (shown-history.ts). Source: SPEC PG6–PG8, PG18, PG19, LT1.
+ * messages are removed, because history doesn't contain them. The newest messages are always loaded, even if other
+ * messages are shown (shown-history.ts). Source: SPEC PG6–PG8, PG18, PG19, LT1.
  */
 
 import { batch, type Signal, signal } from "@preact/signals"
@@ -77,7 +77,7 @@ export class TranscriptStore {
     this.#deps = deps
   }
 
-  /** Whether frames were applied that the signals don't show yet. When they do, `changeCount` changes. */
+  /** Whether some of the applied frames aren't shown by the signals yet. Once they are, `changeCount` changes. */
   get hasUnshownChanges(): boolean {
     return this.#isScheduled
   }
@@ -182,8 +182,8 @@ export class TranscriptStore {
   }
 
   /**
-   * Returns whether a message is older than the loaded messages. Such a message arrives if it changes long after its
-   * end.
+   * Returns whether a message is older than the loaded messages. Such a message arrives if it changes long after it has
+   * ended.
    */
   #isOlderThanLoaded({ timestamp }: WireMessage): boolean {
     const first = this.#messages.get(this.#ids[0] ?? "")

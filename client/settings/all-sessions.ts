@@ -1,4 +1,4 @@
-/** all-sessions.ts: exports and deletes all conversations of the user. Source: SPEC VD7, VD8. */
+/** all-sessions.ts: exports and deletes all of the user's conversations. Source: SPEC VD7, VD8. */
 
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { parseSessionList } from "../../shared/protocol/responses.ts"

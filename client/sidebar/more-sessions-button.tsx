@@ -72,7 +72,7 @@ function useLoadNearEnd(button: RefObject<HTMLElement | null>, sessionList: Sess
 
 /**
  * Loads the list again for a session that was opened after the list was loaded, because the session may be newer than
- * the list: a branch, or a session of another device.
+ * the list: a branch, or a session created on another device.
  */
 function useRefresh({ controller, sessionList }: SessionRouter, searchedId: string | null): void {
   // The list was loaded after the page's first conversation was opened.

@@ -14,7 +14,7 @@ import { formatTitle } from "../session/session-list.ts"
 import { shareLinkText } from "../words/share-link-text.ts"
 import { writeToClipboard } from "../ui/copy-button.tsx"
 
-/** `session` is absent in the list of one conversation. */
+/** `session` is absent in the list of one conversation's links. */
 type Link = Omit<UserShare, "session"> & { readonly session?: string }
 
 const DAY_MS = 24 * 60 * 60_000

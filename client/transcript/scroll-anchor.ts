@@ -34,7 +34,8 @@ export class ScrollAnchor {
   #lastTop = 0
   #lastHeight = 0
   /**
-   * What the browser rounded off in the last shift, in pixels, so that many small shifts don't add up to a visible one.
+   * What the browser rounded off in the last shift, in pixels. It is added to the next shift. Otherwise, the rounding
+   * errors of many shifts could add up to a visible shift.
    */
   #fraction = 0
   /** The id of the newest message when the view was last at the end. */

@@ -1,9 +1,9 @@
 /**
  * tool-call-group.tsx: shows adjacent tool calls as one group with a combined status.
  *
- * The group is expanded while a call runs or waits, and collapses when all calls have ended, unless the user is using
- * it or has chosen otherwise. A call that waits for the user is never hidden. A single call has the same elements but
- * no heading, so that a second call can be added without recreating the first. SPEC PG36.
+ * The group is expanded while a call is running or waiting, and collapses when all calls have ended, unless the user is
+ * using it or has chosen otherwise. A call that is waiting for the user is never hidden. A single call has the same
+ * elements but no heading, so that a second call can be added without recreating the first. SPEC PG36.
  */
 
 import type { ComponentChildren, VNode } from "preact"

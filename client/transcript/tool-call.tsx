@@ -28,7 +28,7 @@ interface ToolViewProps {
   readonly messageId: string
 }
 
-/** Loaded when the first call needs the user's own account. */
+/** Loaded when a call first needs the user's own account. */
 const connections = deferModule(() => import("../connections/connect-request.tsx"))
 
 /** Returns whether the call failed because the user is not connected to the MCP server. */
@@ -36,12 +36,12 @@ function needsConnection({ error }: ToolSegment): boolean {
   return error?.code === "tool_not_connected"
 }
 
-/** Returns whether the call needs something from the user, so that it must be visible. */
+/** Returns whether the call needs something from the user, in which case it must be visible. */
 export function needsUser(tool: ToolSegment): boolean {
   return isApprovalPending(tool) || needsConnection(tool) || tool.input !== undefined
 }
 
-/** Returns whether the call waits for the user's approval. A call may also wait for another agent. */
+/** Returns whether the call is waiting for the user's approval. A call can also be waiting for another agent. */
 export function isApprovalPending({ status, approval }: ToolSegment): boolean {
   return status === "waiting" && approval === "asked"
 }
@@ -203,7 +203,7 @@ function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps):
   )
 }
 
-/** Loaded on the first question. */
+/** Loaded when a call first asks the user a question. */
 const inputForm = deferModule(() => import("./input/input-form.tsx"))
 
 interface InputRequestProps {
@@ -211,7 +211,7 @@ interface InputRequestProps {
   readonly input: NonNullable<ToolSegment["input"]>
 }
 
-/** The form with what the call asks the user. Renders nothing where no answer can be sent. SPEC MP34. */
+/** The form with which the call asks the user for input. Renders nothing where no answer can be sent. SPEC MP34. */
 function InputRequest({ callId, input }: InputRequestProps): VNode | null {
   useEffect(() => void inputForm.load(), [])
   const requests = useChangeRequests()

@@ -65,8 +65,8 @@ export function Transcript(props: TranscriptProps): VNode {
   const LoadedLightbox = lightboxModule.module.value?.Lightbox
   const parts = messageParts.module.value
   const api = requests?.api
-  // Loads the remaining code once the transcript has been rendered. What failed to load is retried when the page is
-  // online again or a message arrives. Without an API, as in a shared copy, nothing can be changed.
+  // Loads the remaining code once the transcript has been rendered. A failed load is retried when the page is online
+  // again or a message arrives. Without an API, as in a shared copy, nothing can be changed.
   useEffect(() => {
     void messageParts.load()
     void callViews.load()

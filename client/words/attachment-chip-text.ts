@@ -1,5 +1,5 @@
 /**
- * attachment-chip-text.ts: the strings of attachment and reply chips, and of dropping files. Loaded after the initial
+ * attachment-chip-text.ts: the strings for attachment and reply chips, and for dropping files. Loaded after the initial
  * render. Pure.
  */
 

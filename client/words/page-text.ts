@@ -100,7 +100,10 @@ export const attachmentText = translate("attachment", {
   attachTitle: (max: number) => `Attach up to ${max} files (images, audio, video, PDF, text)`,
 })
 
-/** The strings of the conversation list that the widget may show, too. The others are in parts/sidebar-text.ts. */
+/**
+ * The strings of the conversation list that the widget can also show. The list's other strings are in
+ * parts/sidebar-text.ts.
+ */
 export const conversationText = translate("sidebar", {
   optionsFor: (title: string) => `Options for ${title}`,
   renameFailed: (title: string, reason: string) => `Couldn't rename “${title}”. ${reason}`,

@@ -45,7 +45,7 @@ export function deservesNotification({ status, metrics }: WireMessage, isHidden:
   return isHidden && isEnded(status) && status !== "cancelled" && (metrics?.ms ?? 0) >= LONG_ANSWER_MS
 }
 
-/** Shows a notification. It contains no text from the conversation, because others may see the screen. */
+/** Shows a notification. It contains no text from the conversation, because other people may see the screen. */
 export async function notifyAboutAnswer(message: WireMessage, title: string): Promise<void> {
   if (!isOn.peek() || !deservesNotification(message, document.hidden)) return
   const { hash } = location

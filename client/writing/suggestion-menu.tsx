@@ -1,5 +1,6 @@
 /**
- * suggestion-menu.tsx: the list of saved prompts or agents above the message box while the user types `/` or `@`.
+ * suggestion-menu.tsx: the list of saved prompts or agents that appears above the message box when the user types `/`
+ * or `@`.
  *
  * The message box keeps focus. The arrow keys choose an entry, Enter and Tab insert it, and Escape closes the list.
  * Keys that belong to an input method are ignored. Source: SPEC WR21, WR31.

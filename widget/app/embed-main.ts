@@ -1,5 +1,5 @@
 /**
- * embed-main.ts: the script of `/embed`, the page that shows the conversation in a frame of another site.
+ * embed-main.ts: the script of `/embed`, the page that shows the conversation in a frame on another site.
  *
  * The page's URL names the site, and the server lets only that site frame it. The page therefore sends its first
  * message only to that origin. The page accepts the start message only once, and only from its parent with that origin.

@@ -1,5 +1,5 @@
 /**
- * language-styles.ts: the styles of text from right to left and of other scripts, loaded with a language other than
+ * language-styles.ts: the styles for right-to-left text and for non-Latin scripts, loaded with a language other than
  * English.
  */
 

@@ -87,7 +87,7 @@ export async function mountConversation(
 /** Whether strings in another language may be shown or are being loaded. */
 let wasTranslated = false
 
-/** Shows the best of these languages. English needs no additional code. */
+/** Shows the strings in the best of these languages. English needs no additional code. */
 async function showTexts(root: ShadowRoot, tags: readonly string[]): Promise<void> {
   // The pseudo-language is for tests.
   const next = tags[0] === "en-XA" ? tags[0] : matchLanguage(tags)

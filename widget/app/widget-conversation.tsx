@@ -37,7 +37,7 @@ export function WidgetConversation(props: WidgetConversationProps): VNode {
   const views = deferredViews.module.value
   const notices = noticeBar.module.value
   useEffect(() => {
-    // If it can't be loaded, coming back online tries again.
+    // If the code can't be loaded, loading is tried again when the page is back online.
     if (controller === null || !isOnline.value) return
     void deferredViews.load()
     void noticeBar.load()

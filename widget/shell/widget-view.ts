@@ -23,7 +23,7 @@ export interface WidgetEvents {
   readonly ready: Record<never, never>
   /** Another conversation is open; null for a new one. */
   readonly session: { readonly session: string | null }
-  /** An answer has ended, or waits for approval. `text` is its text without markup. */
+  /** An answer has ended, or is waiting for approval. `text` is its text without markup. */
   readonly message: { readonly session: string; readonly id: string; readonly status: string; readonly text: string }
   readonly error: { readonly code: WidgetErrorCode; readonly text: string }
 }

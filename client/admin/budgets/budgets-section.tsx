@@ -74,7 +74,7 @@ interface BudgetRowProps {
   readonly name: string
   readonly note?: string | null
   readonly limits: BudgetLimits
-  /** Null if the administrator may not change these limits. */
+  /** Null if the administrator isn't allowed to change these limits. */
   readonly onEdit: (() => void) | null
 }
 

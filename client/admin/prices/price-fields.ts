@@ -144,7 +144,7 @@ export function viewsToEntries(prices: readonly PriceView[]): readonly PriceEntr
 
 /**
  * Returns whether a price is past, current or future on the given day. A price ends after its last day, or when a later
- * price of the same model begins.
+ * price for the same model begins.
  */
 export function findPriceState(
   price: PriceView,

@@ -17,7 +17,7 @@ import { parseImport } from "./tenant-responses.ts"
 export const IMPORTS_PATH = "/v1/tenant/imports"
 
 export interface UploadStage {
-  /** `checking`: the chosen files are compared with the manifest. `sending`: they are uploaded. */
+  /** `checking`: the chosen files are being compared with the manifest. `sending`: they are being uploaded. */
   readonly at: "checking" | "sending"
   readonly doneBytes: number
   readonly ofBytes: number

@@ -13,7 +13,7 @@ export interface RetryDeps {
 
 /**
  * Transfers a file, in at most MAX_ATTEMPTS attempts. Transferring it twice must be safe. Throws as soon as `signal` is
- * aborted, even while the page waits because of a rate limit.
+ * aborted, even while the page is waiting because of a rate limit.
  */
 export async function retryTransfer<T>(
   { wait, random }: RetryDeps,

@@ -14,7 +14,7 @@ const ROW_PX = 42
 const TEXT_BASELINE_PX = 17
 const BAR_TOP_PX = 25
 const BAR_PX = 8
-/** Minimum length of a bar, in percent of the width. Shorter bars would be invisible. */
+/** Minimum length of a bar, as a percentage of the width. Shorter bars would be invisible. */
 const MIN_BAR_PERCENT = 0.6
 /** Maximum length of a label, in UTF-16 code units. On a phone, a longer label would overlap the value. */
 const MAX_SHOWN_LABEL_CHARS = 28

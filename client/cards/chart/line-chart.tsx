@@ -92,7 +92,7 @@ function findRange({ data }: ChartPayload): Range {
   return { low: low - space, high: high + space }
 }
 
-/** Returns a point's position in percent of the width, from the left, and of the height, from the top. */
+/** Returns a point's position, as percentages of the width (from the left) and of the height (from the top). */
 function locatePoint(
   value: number,
   at: number,

@@ -1,6 +1,6 @@
 /**
  * view-source.ts: loads the templates of tenants' cards. A version never changes, so each version is loaded once and
- * cached by the browser. The page gets its URL from the same route as the signed URLs of media.
+ * cached by the browser. The page gets a version's URL from the same route as the signed URLs of media.
  */
 
 import { type Signal, signal } from "@preact/signals"

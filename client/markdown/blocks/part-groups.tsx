@@ -1,5 +1,6 @@
 /**
- * part-groups.tsx: renders a long list of parts so that a change to one of them doesn't visit all others. SPEC MD16.
+ * part-groups.tsx: renders a long list of parts so that Preact doesn't visit all parts when one of them changes. SPEC
+ * MD16.
  */
 
 import { Component, type ComponentChildren, type VNode } from "preact"

@@ -291,7 +291,7 @@ class BlockParser {
   #parseMath(depth: number, line: string): boolean {
     const opener = line.slice(0, 2)
     const interrupts = this.#lines !== null
-    // Only a line that contains nothing else ends a paragraph.
+    // Only an opener that is alone on its line ends a paragraph.
     if (interrupts && (line.trim() !== opener || this.#nextLine > this.#src.length)) return false
     const closer = opener === "$$" ? opener : opener === "\\[" ? "\\]" : null
     if (closer === null || line.includes(closer, 2)) return false

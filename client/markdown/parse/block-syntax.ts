@@ -9,7 +9,7 @@ export const UNDERLINE = /^(?:=+|-+)[ \t]*$/
 export const THEMATIC_BREAK = /^(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/
 /** Group 1 is the number of an ordered item, and the last character is the delimiter. */
 export const LIST_MARKER = /^(?:[*+-]|(\d{1,9})[.)])(?=[ \t]|$)/
-/** Matches a line without its indentation that would begin another block if no paragraph were open. */
+/** Matches a line, with its indentation removed, that would begin another block if no paragraph were open. */
 export const OTHER_START = /^(?:(?:[*+-]|\d{1,9}[.)])(?:[ \t]|$)|\[|\$\$|\\\[)/
 export const TASK = /^\[([ xX])\][ \t]+(?=\S)/
 const TABLE_RULE = /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/

@@ -27,8 +27,8 @@ export interface CodeToken {
 
 /**
  * The source of a regular expression, the type of what it matches, and what a match does: `>state` enters a state,
- * `=state` replaces the current one, `<` leaves it. The types "word" and "call" look the match up in the words of the
- * language; an unknown call is a function.
+ * `=state` replaces the current one, `<` leaves it. For the types "word" and "call", the match is looked up in the
+ * words of the language; an unknown call is a function.
  */
 export type Rule = readonly [source: string, type: TokenType | "word" | "call" | null, action?: string]
 

@@ -1,4 +1,4 @@
-/** reading-tools.ts: the reading tools, which are loaded when a text first needs them (blocks/deferred-tools.ts). */
+/** reading-tools.ts: the reading tools, which are loaded when text first needs them (blocks/deferred-tools.ts). */
 
 export { AlertView, readAlert } from "./alert-view.tsx"
 export { CodeView } from "./code-view.tsx"

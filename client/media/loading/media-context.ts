@@ -25,12 +25,12 @@ export interface MediaRequests {
 /** Shared by all media of one session. */
 export interface MediaContextValue {
   readonly signer: LinkSigner
-  /** The document in the panel beside the conversation; null while it is closed. */
+  /** The document in the panel beside the conversation; null while the panel is closed. */
   readonly panel: Signal<CanvasSegment | null>
   readonly settings: ReadonlySignal<PageSettings>
   /** Incremented when the server can be reached again. */
   readonly reconnectCount: Signal<number>
-  /** The images of the message that is open in the lightbox; null while it is closed. */
+  /** The images of the message that is open in the lightbox; null while the lightbox is closed. */
   readonly lightbox: Signal<{ readonly images: readonly ViewableImage[]; readonly index: number } | null>
 }
 

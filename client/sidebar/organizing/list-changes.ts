@@ -92,7 +92,7 @@ export class ListChanges {
     this.#list.editRows((rows) => applyChange(rows, saved))
   }
 
-  /** Adds those sessions in folders that aren't in the list. */
+  /** Adds the folders' sessions that aren't in the list. */
   #addFolderRows(rows: readonly SessionSummary[]): readonly SessionSummary[] {
     if (this.#folderRows.size === 0) return rows
     const listed = new Map([...this.#folderRows.values()].flat().map((row) => [row.id, row]))

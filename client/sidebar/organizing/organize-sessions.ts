@@ -116,7 +116,7 @@ function toRowChange(action: OrganizeAction): Partial<SessionSummary> | null {
 /** Archives sessions, and offers to undo this. */
 export function archiveSessions(router: SessionRouter, ids: readonly string[]): void {
   const rows = findRows(router, ids)
-  // Created before the rows disappear from the list, because it may contain a title.
+  // Created before the rows disappear from the list, because the text may contain a title.
   const text = nameSessions(router, ids, organizingText.archived, organizingText.archivedMany)
   const saved = organizeSessions(router, ids, { action: "archive" })
   showUndo(router, text, async () => {

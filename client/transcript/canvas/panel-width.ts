@@ -1,4 +1,4 @@
-/** panel-width.ts: the width of the panel in percent of the window, stored per browser. SPEC CP2. */
+/** panel-width.ts: the width of the panel as a percentage of the window's width, stored per browser. SPEC CP2. */
 
 import { signal } from "@preact/signals"
 import { openPreferences } from "../../ui/preferences/preference-storage.ts"

@@ -133,7 +133,7 @@ interface OptionsProps {
 /** A group with a checkbox for each option. */
 function Options({ field, chosen, labelledBy, onChange }: OptionsProps): VNode {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: the name of the group is the label above it, as of every field.
+    // biome-ignore lint/a11y/useSemanticElements: the name of the group is the label above it, as for every field.
     <div class="options" role="group" aria-labelledby={labelledBy}>
       {field.options.map(({ value, label }) => (
         <label key={value}>

@@ -2,7 +2,7 @@
  * input-form.tsx: asks the user what a tool call's MCP server wants to know: the server's text and fields, and buttons
  * that send the answer or decline. The form disappears once the user has answered, in any tab. SPEC MP34.
  *
- * All text in the form comes from the MCP server. It is shown as plain text, below a line of the page that names the
+ * All text in the form comes from the MCP server. It is shown as plain text, below the page's own line, which names the
  * server.
  */
 

@@ -9,8 +9,8 @@ import { focusRequests } from "../focus.ts"
 import { getEventRoot, getEventTarget, getRootElement, isNothingFocused } from "./page-elements.ts"
 
 /**
- * An element that had focus, and its position: its ancestors, starting with the innermost, and the index of the path's
- * child in each of them.
+ * An element that had focus, and its position: its ancestors, starting with the innermost, each with the index of the
+ * child that is or contains the element.
  */
 interface Place {
   readonly element: Element
