@@ -49,7 +49,7 @@ export function findSmallTargets(page: Page, least: number): Promise<string[]> {
 }
 
 /**
- * Returns the controls that can't be scrolled into view, as keyboard focus does, so that nothing covers their centre.
+ * Returns the controls whose centre is still covered after they have been scrolled into view, as keyboard focus does.
  */
 export function findCoveredControls(page: Page): Promise<string[]> {
   return page.evaluate(async () => {

@@ -37,7 +37,7 @@ export function startBusyMeter(url: () => string): BusyMeter {
         const ms = performance.now() - sent - USUAL_MS
         if (ms > 0) delays.push({ at: Date.now(), ms })
       } catch {
-        // The server is being killed. This time isn't counted, because the limits count from the restart.
+        // The server is being killed. This time isn't counted, because the limits are measured from the restart.
       }
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
     }

@@ -18,7 +18,7 @@ const REMOVABLE_CHANGES = ["addInitScript", "exposeBinding", "exposeFunction"] a
 /** Playwright's default. */
 const DEFAULT_VIEWPORT = { width: 1280, height: 720 }
 
-/** The events of a page to which tests listen. */
+/** The page events to which tests listen. */
 const PAGE_EVENTS = [
   "console",
   "dialog",
@@ -65,7 +65,7 @@ export function reuseContexts(browser: Browser, watchPage: (page: Page) => void)
   return browser
 }
 
-/** Playwright ignores it. */
+/** A context option that only this module reads. Playwright ignores it. */
 const ROUTES_SOCKETS = Symbol("routes sockets")
 
 /**
@@ -76,7 +76,7 @@ export function withRoutedSockets(options: BrowserContextOptions = {}): BrowserC
   return Object.assign({ ...options }, { [ROUTES_SOCKETS]: true })
 }
 
-/** Playwright ignores it. */
+/** A context option that only this module reads. Playwright ignores it. */
 const IS_USED_ONCE = Symbol("is used once")
 
 /**
