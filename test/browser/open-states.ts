@@ -18,7 +18,7 @@ export interface StateView {
   readonly language?: string
 }
 
-/** The server, the browser and the view with which a state is reached. */
+/** The server, the browser and the view that are used to reach a state. */
 export interface Stage {
   readonly cuecard: Cuecard
   /** A server whose users sign in at a provider. */

@@ -9,7 +9,7 @@
 const EVERY_MS = 50
 const USUAL_MS = 25
 
-/** Timeout of a request, in milliseconds, because a server that is being killed does not respond. */
+/** Timeout of a request, in milliseconds. It is needed because a server that is being killed does not respond. */
 const TIMEOUT_MS = 5_000
 
 /**

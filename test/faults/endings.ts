@@ -3,7 +3,7 @@
  *
  * text of the question → what the upstream plays → expected ending; an answer that was cut off contains only the
  * beginning of the expected text
- * No answer ends because of the time limit of a whole turn, because each fault that hangs has a shorter limit.
+ * No answer reaches the time limit of a whole turn, because each fault that hangs has a shorter limit.
  */
 
 import type { Message } from "../../shared/protocol/message.ts"

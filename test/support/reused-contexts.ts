@@ -35,7 +35,7 @@ const PAGE_EVENTS = [
 
 const EMPTY_PAGE = "/an-empty-page"
 
-/** Maximum number of unused contexts per browser, because each of them keeps a process alive. */
+/** Maximum number of unused contexts per browser. Each of them keeps a process alive. */
 const MAX_UNUSED = 3
 
 /**
@@ -208,7 +208,7 @@ class ReusableContext {
   }
 }
 
-/** Time limit for emptying a context, in milliseconds, because a page whose script doesn't end can't be emptied. */
+/** Time limit for emptying a context, in milliseconds. A page whose script doesn't end can't be emptied. */
 const MAX_EMPTYING_MS = 20_000
 
 function waitForEmptying(): Promise<null> {
