@@ -68,8 +68,8 @@ const BARRED_NAME = /^(?:.*[-.])?(?:utils?|helpers?|common|managers?)$/
 const ENTRIES = new Set(["worker/index.ts", "testing/index.ts", "shared/index.ts", "sdk/index.ts"])
 const MAX_FILE_LINES = 400
 /**
- * Maximum lines of each Durable Object's file, because objects should only delegate. User and tenant objects have many
- * methods, each with one to three lines.
+ * Maximum number of lines in each Durable Object's file. Objects should only delegate. User and tenant objects have
+ * many methods, each with one to three lines.
  */
 const MAX_OBJECT_LINES: Readonly<Record<string, number>> = {
   "worker/session/session-object.ts": 200,
@@ -196,7 +196,7 @@ describe("imports", () => {
     expect(faults).toEqual([])
   })
 
-  test("[RO1] no file imports itself through others", () => {
+  test("[RO1] no file imports itself through other files", () => {
     expect(findCycle()).toBe(null)
   })
 

@@ -23,8 +23,8 @@ const STREAMS = 4
 const EVERY_MS = 20
 const DELTAS = 150
 /**
- * Safety margin, in milliseconds, because the answer becomes visible only a few milliseconds after its first delta was
- * sent.
+ * Safety margin, in milliseconds. It is needed because the answer becomes visible only a few milliseconds after its
+ * first delta was sent.
  */
 const MARGIN_MS = 50
 /** The number of passes. The first one is a warm-up. */

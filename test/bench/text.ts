@@ -58,7 +58,7 @@ function plainScan(text: string): number {
   return found
 }
 
-/** Measures how much longer a text takes that is four times as long. */
+/** Measures how much longer the function takes for a text that is four times as long. */
 function growthOf(name: string, run: (text: string) => unknown): Row[] {
   return DIRECTIVES.map(([what, text]) => {
     const [part = Number.NaN, whole = Number.NaN] = timeRuns(run, [text.slice(0, SIZE / 4), text], RUNS)

@@ -96,7 +96,7 @@ describe("the playground", () => {
 
   test("[CV41] needs a connection only for saving; a pasted body is split into a template and its samples", async () => {
     const { page } = await openPlayground()
-    // The playground loads in advance the code that it may need later.
+    // The playground preloads the code that it may need later.
     await page.waitForFunction(() => {
       const loaded = performance.getEntriesByType("resource").map(({ name }) => name)
       return ["chart-card", "view-controls", "icon-paths"].every((part) => loaded.some((name) => name.includes(part)))

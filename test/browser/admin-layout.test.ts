@@ -56,7 +56,8 @@ describe("every section", () => {
       expect((await callApi(setup.cuecard, token, method, path, body)).status, path).toBeLessThan(300)
   })
 
-  // A short run checks every other section, in only one size and theme. Only a long run checks both themes in a size.
+  // A short run checks every other section, in only one size and theme. Only a long run checks each size in both
+  // themes.
   test.each(
     everyNth(
       SECTIONS.map((section, index) => [section, index] as const),

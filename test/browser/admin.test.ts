@@ -308,7 +308,7 @@ describe("agents and settings", () => {
 })
 
 describe("the settings of answers", () => {
-  test("[AD22] are switched on and off, and keep the lists", async () => {
+  test("[AD22] are switched on and off, without changing the lists of origins and hosts", async () => {
     await callApiAs("PUT", "/v1/settings", { media_hosts: ["images.example.com"], show_cost: true })
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "settings")
     const titles = page.getByLabel("Automatic titles")

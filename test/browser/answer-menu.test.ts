@@ -86,7 +86,7 @@ test.each(
   },
 )
 
-test("[OB6] a text that the test has planted in a real server's log line is detected", async () => {
+test("[OB6] text that the test has planted in a real server's log line is detected", async () => {
   const lines: string[] = []
   const cuecard = await startCuecard({ vars: { MODEL: "unknown" }, onLog: (line) => void lines.push(line) })
   const { id } = await cuecard.createSession()

@@ -11,7 +11,7 @@ import type { Page } from "playwright-core"
 const RULE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 /**
  * Boxes that axe may report as scrollable but not focusable. The active entry of a list is scrolled into view while the
- * message box has focus. Browsers make boxes focusable that scroll and contain no control; text without controls
+ * message box has focus. Browsers make a box focusable if it scrolls and contains no control; text without controls
  * scrolls only in short windows.
  */
 const SCROLLED_BY_BROWSER = /class="(?:completions|view|sign-in|sidebar)"/

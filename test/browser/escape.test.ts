@@ -224,7 +224,7 @@ describe("a document that tries to escape", () => {
     await context.close()
   })
 
-  test("[CD4] control: without the frame's restrictions, a document can read most of these things", async () => {
+  test("[CD4] control: without the frame's restrictions, most of the same attempts to read something succeed", async () => {
     const context = await browser.newContext(usedOnce())
     const page = await context.newPage()
     page.on("dialog", (dialog) => dialog.accept())

@@ -25,7 +25,7 @@ const WIDTHS = [PHONE_PX, 1280, 320, 640]
 const VIEWS: readonly StateView[] = THEMES.flatMap((theme) =>
   WIDTHS.flatMap((width) => (["ltr", "rtl"] as const).map((direction) => ({ theme, width, direction }))),
 )
-/** The step through the views, so that neighbouring cases differ in width, direction and theme. */
+/** The step through the views. With this step, neighbouring cases differ in width, direction and theme. */
 const STEP = 5
 
 beforeAll(() => {

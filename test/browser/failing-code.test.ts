@@ -10,7 +10,7 @@ const MISSING = "Part of the page couldn't be loaded."
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
-// All code, the code of a card, and the code of the buttons below an answer.
+// The code of the whole transcript, of a card, and of the buttons below an answer.
 test.each(["transcript", "weather-card", "answer-tools"])(
   "[PF14] without %s the page says that a part is missing and offers to reload",
   async (name) => {

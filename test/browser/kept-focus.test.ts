@@ -321,7 +321,7 @@ describe("the focus isn't lost when its control disappears:", () => {
     await page.waitForSelector(".prompts >> text=One", { state: "detached", ...SOON })
     await expectFocus(page, "dialog button", "deleted one")
     await pressOn(page, ".prompts .delete")
-    // Until then, the button that was pressed has focus.
+    // Until the button that was pressed disappears, it has focus.
     await page.waitForSelector(".prompts .delete", { state: "detached", ...SOON })
     await expectFocus(page, "dialog button", "deleted both")
   })

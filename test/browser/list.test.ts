@@ -322,7 +322,7 @@ testInFull(
   },
 )
 
-test("[PG37] a message to an agent links to its conversation, where the question and the answer form one block", async () => {
+test("[PG37] a message to an agent links to the agent's conversation, where the question and the answer form one block", async () => {
   const { page, errors } = await openPage(browser, cuecard)
   await askQuestion(page, "Ask the researcher to compare the weather in Oslo and Lima")
   await untilSettled(page)

@@ -8,7 +8,7 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "5", PROBE_TOOLS: "on" } })
 
-/** Records the text of the live region from now on. Returns a function that returns what has been recorded. */
+/** Starts recording the text of the live region. Returns a function that returns what has been recorded so far. */
 async function listen(page: Page): Promise<() => Promise<string[]>> {
   await page.evaluate(() => {
     const region = document.querySelector(".visually-hidden[aria-live=polite]")

@@ -51,7 +51,7 @@ declare global {
   var watched: Watched
 }
 
-/** Counts the messages in the document after each change, from now on. */
+/** Starts counting the messages in the document after each change. */
 async function watchArticles(page: Page): Promise<void> {
   await page.evaluate(() => {
     globalThis.watched = { articles: 0, moved: 0 }
@@ -63,7 +63,7 @@ async function watchArticles(page: Page): Promise<void> {
 
 /**
  * Scrolls close to one end of the shown part repeatedly, until the text appears. After each step, the message in the
- * middle of the view must stay where it is while others are added and dropped.
+ * middle of the view must stay where it is while other messages are added and dropped.
  */
 async function scrollUntil(page: Page, edge: "top" | "end", text: string): Promise<void> {
   await page.evaluate(

@@ -170,7 +170,7 @@ describe("copying and printing", () => {
   })
 
   test("[PG44] a printed page contains the whole conversation and nothing else, dark on light", async () => {
-    // With motion enabled, because colours change at once only then; with reduced motion, they change within a
+    // Motion is enabled, because colours change at once only then; with reduced motion, they change within a
     // millisecond.
     const { page } = await openPage(setup.browser, setup.cuecard, { theme: "dark", hasMotion: true })
     for (let at = 0; at < 4; at++) {

@@ -18,7 +18,7 @@ export interface StateView {
   readonly language?: string
 }
 
-/** The server, the browser and the view with which a state is reached. */
+/** The server, the browser and the view that are used to reach a state. */
 export interface Stage {
   readonly cuecard: Cuecard
   /** A server whose users sign in at a provider. */
@@ -32,7 +32,7 @@ export interface Stage {
 
 /** Windows up to this width have a drawer, in CSS pixels (narrow-screen.css). */
 const NARROW_PX = 800
-/** The width of a phone. The widths 640 and 320 are those of a desktop at 200 and 400 %, which has a mouse. */
+/** The width of a phone. The widths 640 and 320 are those of a desktop, which has a mouse, zoomed to 200 and 400 %. */
 export const PHONE_PX = 390
 /** The heights of windows by width, in CSS pixels. The default is 900. */
 const HEIGHTS_PX: Readonly<Record<number, number>> = { [PHONE_PX]: 844, 640: 512, 320: 256 }

@@ -34,7 +34,7 @@ async function takePicture(page: Page, name: string): Promise<void> {
   if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` })
 }
 
-/** Deletes the folder, of which there is only one. */
+/** Deletes the only folder. */
 async function deleteFolder(page: Page): Promise<void> {
   await page.hover(".folder h2")
   await page.click(".folder h2 .more")

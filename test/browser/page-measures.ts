@@ -49,7 +49,7 @@ export function findSmallTargets(page: Page, least: number): Promise<string[]> {
 }
 
 /**
- * Returns the controls that can't be scrolled into view, as keyboard focus does, so that nothing covers their centre.
+ * Returns the controls whose centre is still covered after they have been scrolled into view, as keyboard focus does.
  */
 export function findCoveredControls(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
@@ -59,7 +59,7 @@ export function findCoveredControls(page: Page): Promise<string[]> {
       element.closest("[inert]") === null
     const findCover = (element: Element, root: Document | ShadowRoot): string | null => {
       element.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" })
-      // A wrapped link has several boxes, of which this is the first.
+      // A wrapped link has several boxes. This is the first one.
       const box = element.getClientRects()[0]
       if (box === undefined || box.width <= 1 || box.height <= 1) return null
       const [x, y] = [(box.left + box.right) / 2, (Math.max(0, box.top) + Math.min(innerHeight, box.bottom)) / 2]

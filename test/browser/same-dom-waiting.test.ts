@@ -1,8 +1,8 @@
 /**
- * same-dom-waiting.test.ts: an answer that waits for the user has the same elements live, after a reload, in a second
- * tab, in the widget and in the widget's frame.
+ * same-dom-waiting.test.ts: an answer that is waiting for the user has the same elements live, after a reload, in a
+ * second tab, in the widget and in the widget's frame.
  *
- * The answers wait for an approval, for the reply to an MCP server's question and for a connected account. Other
+ * The answers are waiting for an approval, for the reply to an MCP server's question and for a connected account. Other
  * answers show a card with a form, an app, and a document in two versions. A real server writes all of them.
  * same-dom.test.ts omits such answers, because it imports its conversations, and an import interrupts waiting calls.
  */
@@ -20,7 +20,7 @@ const VIEW = { viewport: DESKTOP, colorScheme: "light", reducedMotion: "reduce" 
 
 /** The conversations, each with the selectors of what shows that the last answer is complete. */
 const SHOWN = {
-  // The code of this button is loaded after that of the others, and so are the colours of the arguments.
+  // The code of this button and the colours of the arguments are loaded after the code of the other buttons.
   approval: ['.ask button:has-text("Always allow here")', "figure.data .key"],
   question: ["form"],
   connection: ["button"],

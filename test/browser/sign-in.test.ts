@@ -106,7 +106,7 @@ describe("a failed sign-in shows the reason:", () => {
     await page.click("a[href$='/abort']")
     await untilSignedOut(page)
     expect(await page.textContent(".sign-in [role=alert]")).toContain("You cancelled the sign-in")
-    // The URL is that at which the sign-in began, and the error isn't shown again after a reload.
+    // The URL is the one at which the sign-in began, and the error isn't shown again after a reload.
     expect(page.url()).toBe(url("/#/s/some-conversation"))
     await page.reload()
     await untilSignedOut(page)

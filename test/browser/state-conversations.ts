@@ -1,4 +1,4 @@
-/** state-conversations.ts: creates through the HTTP API the conversations that the states in page-states.ts show. */
+/** state-conversations.ts: uses the HTTP API to create the conversations that the states in page-states.ts show. */
 
 import type { Cuecard } from "cuecard/testing"
 import { expect, vi } from "vitest"

@@ -144,7 +144,7 @@ describe("stopping", () => {
 
 describe("the network", () => {
   test.each(everyNth(["is stopped", "completes"], 2))(
-    "[PG26] a window that was offline while an answer %s afterwards shows the same as the other windows",
+    "[PG26] after being offline while an answer %s, a window shows the same as the other windows",
     async (ending) => {
       const [first, second] = await threeWindows()
       const context = await browser.newContext(withRoutedSockets())
@@ -259,7 +259,7 @@ describe("approval", () => {
   test("[PG20] approval works with the keyboard alone", async () => {
     const [first] = await threeWindows()
     await askQuestion(first, '/call probe_ask {"text":"now"}')
-    // The button in between, which allows all further calls of the tool, loads later.
+    // The middle button, which allows all further calls of the tool, loads later.
     await first.locator(".ask button").nth(2).waitFor()
     await first.focus(".ask .firm")
     const isOnDeny = () => first.evaluate(() => document.activeElement?.textContent === "Deny")
@@ -364,7 +364,7 @@ describe("retries and versions", () => {
     await expectSame(3)
   })
 
-  test("[PG20] a message that is sent while an answer waits for approval denies the call and is answered", async () => {
+  test("[PG20] a message that is sent while an answer is waiting for approval denies the call and is answered", async () => {
     const [first, second] = await threeWindows()
     await askQuestion(first, '/call probe_ask {"text":"now"}')
     await untilShown(windows, ".ask")

@@ -8,7 +8,7 @@ import { expect } from "vitest"
 
 export interface Site {
   readonly origin: string
-  /** Serves this document from now on, at a separate path. Returns its URL. */
+  /** Starts serving this document at a separate path. Returns its URL. */
   serve(html: string, headers?: Readonly<Record<string, string>>): string
   /** The number of tokens that the site has returned. */
   readonly tokens: number

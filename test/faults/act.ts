@@ -58,8 +58,8 @@ async function playTurn(host: Host, session: TestSession, turn: TurnPlan): Promi
 }
 
 /**
- * Reports a violation if the turns took too long. The time counts from their start or from the last restart, whichever
- * is later.
+ * Reports a violation if the turns took too long. The time is measured from their start or from the last restart,
+ * whichever is later.
  */
 function reportLate(host: Host, session: TestSession, started: number, turns: number): void {
   const [from, now] = [Math.max(started, host.server.readyAt.at(-1) ?? 0), Date.now()]

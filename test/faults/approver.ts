@@ -1,5 +1,5 @@
 /**
- * approver.ts: decides each call that waits for approval, as the plan of its turn requires.
+ * approver.ts: allows or denies each call that is waiting for approval, as the plan of its turn requires.
  */
 
 import type { Segment } from "../../shared/protocol/segment.ts"
@@ -10,7 +10,7 @@ import { type Host, type TestSession, tabOf } from "./test-session.ts"
 /** Interval between checks for waiting calls, in milliseconds. */
 const POLL_MS = 15
 
-/** Starts deciding calls. Returns a function that stops this. */
+/** Starts allowing and denying calls. Returns a function that stops this. */
 export function startApprover(host: Host, session: TestSession): () => void {
   const since = new Map<string, number>()
   const counted = new Set<string>()
@@ -45,7 +45,7 @@ export function startApprover(host: Host, session: TestSession): () => void {
 
 /**
  * Returns the planned decision, or null if there is none. Calls of a turn without a plan (another version) are denied,
- * as are calls that still wait at the end of the run.
+ * as are calls that are still waiting at the end of the run.
  */
 function findApproval(session: TestSession, exchange: string): PlannedApproval | null {
   const turn = session.plan.turns.find(({ id }) => id === exchange)

@@ -1,4 +1,4 @@
-/** budget-kills.test.ts: kills real servers while sessions run under user budgets and a tenant budget. */
+/** budget-kills.test.ts: kills real servers while sessions are running under user budgets and a tenant budget. */
 
 import { afterEach, expect, test } from "vitest"
 import { IS_FULL, IS_LONG } from "../support/seeded.ts"

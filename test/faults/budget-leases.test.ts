@@ -39,8 +39,8 @@ class BudgetModel {
   #now = Date.UTC(2026, 10, 22, 9)
   #spent = 0
   /**
-   * The usage beyond the budget that is allowed, because turns ran or had a lease when the budget was used up; null
-   * before that.
+   * The allowed usage beyond the budget: that of turns that were running or had a lease when the budget was used up.
+   * Null before that.
    */
   #leased: number | null = null
   /** The sessions that may begin one more turn. */

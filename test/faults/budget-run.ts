@@ -1,6 +1,7 @@
 /**
  * budget-run.ts: runs many sessions of several users under budgets, on a real server that is killed repeatedly. After
- * each kill it checks the rows on disk. After each restart it checks that refused messages are still refused.
+ * each kill it checks the rows on disk. After each restart it checks that a user whose budget is used up is still
+ * refused.
  */
 
 import { expect } from "vitest"
@@ -142,7 +143,7 @@ export class BudgetRun {
     await this.#send(user, session.id)
   }
 
-  /** Sends the next message of a user. Returns the message's id if the message was accepted, otherwise null. */
+  /** Sends a user's next message. Returns the message's id if the message was accepted, otherwise null. */
   async #send(user: RunUser, session: string): Promise<string | null> {
     this.#sent += 1
     const id = `m-${this.#sent}`

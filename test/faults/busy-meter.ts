@@ -9,7 +9,7 @@
 const EVERY_MS = 50
 const USUAL_MS = 25
 
-/** Timeout of a request, in milliseconds, because a server that is being killed does not respond. */
+/** Timeout of a request, in milliseconds. It is needed because a server that is being killed does not respond. */
 const TIMEOUT_MS = 5_000
 
 /**
@@ -37,7 +37,7 @@ export function startBusyMeter(url: () => string): BusyMeter {
         const ms = performance.now() - sent - USUAL_MS
         if (ms > 0) delays.push({ at: Date.now(), ms })
       } catch {
-        // The server is being killed. This time isn't counted, because the limits count from the restart.
+        // The server is being killed. This time isn't counted, because the limits are measured from the restart.
       }
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
     }

@@ -97,7 +97,7 @@ function checkSends({ ledger, withdrawals }: TestSession, { all, withdrawn }: St
 
 /**
  * Checks that messages are stored in the order of their acknowledgements. Only acknowledgements of waiting messages are
- * compared, because one that is sent later carries the seq of the turn's start.
+ * compared, because a later acknowledgement carries the seq of the turn's start.
  */
 function checkOrder({ ledger }: TestSession, { all, seqs }: StoredSession, report: Report): void {
   let before = { id: "", seq: 0 }

@@ -1,8 +1,9 @@
 /**
  * endings.ts: defines how an answer may end: with the scripted ending, or as the result of a cancel or a kill.
  *
- * text of the question → what the upstream plays → expected ending; an answer that was cut off contains its beginning
- * No answer ends because of the time limit of a whole turn, because each fault that hangs has a shorter limit.
+ * text of the question → what the upstream plays → expected ending; an answer that was cut off contains only the
+ * beginning of the expected text
+ * No answer reaches the time limit of a whole turn, because each fault that hangs has a shorter limit.
  */
 
 import type { Message } from "../../shared/protocol/message.ts"
@@ -18,10 +19,10 @@ export const RECOVERED_MS = 30_000 * TIME_SCALE + 2_000
 export const WORK_MS = 3_000
 
 /**
- * Returns how far past its deadline an answer ended, in milliseconds. The deadline counts from the start of the answer
- * or from the last restart before its end. Returns 0 if the answer ended in time, waited for an approval, or came from
- * an external producer, which determines the duration. Time during which other work on the machine delayed the server
- * does not count.
+ * Returns how far past its deadline an answer ended, in milliseconds. The deadline is measured from the start of the
+ * answer or from the last restart before its end. Returns 0 if the answer ended in time, waited for an approval, or
+ * came from an external producer, which determines the duration. Time during which other work on the machine delayed
+ * the server does not count.
  */
 export function computeLatenessMs(
   { timestamp, metrics, parts, mode }: Message,

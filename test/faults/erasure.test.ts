@@ -70,8 +70,8 @@ testInFull("[FS13] a kill during the erasure of a user or a tenant leaves none o
   await killUntil(on, chance, isDone)
   expect((await receipt()).tally).toMatchObject({ users: 2, sessions: SESSIONS + 1, files: 1 })
   expect((await userReceipt()).tally).toMatchObject({ users: 1, sessions: SESSIONS, files: 1 })
-  // The alarm contains the tenant's id, and is deleted after the receipt has been written. After a kill in between, the
-  // alarm fires again.
+  // The alarm contains the tenant's id, and is deleted after the receipt has been written. After a kill between the
+  // two, the alarm fires again.
   const findTenant = async () => await findOnDisk(on.persist, "mark-gone")
   await expect.poll(findTenant, WAIT).not.toContain("do/cuecard-Tenant _cf_ALARM")
   await on.stop()

@@ -62,7 +62,7 @@ test("[TE11] an evicted session continues on its open socket; state that was onl
   frames.length = 0
   say({ type: "send", id: "m2", content: "/say after" })
   await untilEnd()
-  // The new object continues from the seq that this socket had received last.
+  // The new object continues from the last seq that this socket had received.
   const next = { type: "message", id: "m2", seq: last + 1, prev: last }
   expect(frames.find((frame) => frame.type === "message" && frame.id === "m2")).toMatchObject(next)
   close()

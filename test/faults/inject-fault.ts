@@ -134,7 +134,7 @@ function expectCommand(session: TestSession, id: string): void {
   expectMessage(session, id, null)
 }
 
-/** Returns whether the result of a command is shown and no turn runs. */
+/** Returns whether the result of a command is shown and no turn is running or queued. */
 function isDone(tab: Tab, target: string): boolean {
   return !tab.controller().commands.pending.peek().has(target) && hasNoOpenTurn(tab)
 }

@@ -1,4 +1,4 @@
-/** kept-faults.test.ts: runs every model fault, and the stored plans with which the fault suite once found bugs. */
+/** kept-faults.test.ts: runs every model fault, and the stored plans that once found bugs. */
 
 import { expect, test } from "vitest"
 import { everyPlay } from "./plays.ts"

@@ -1,5 +1,5 @@
 /**
- * kill-points-worker.ts: the Worker with numbered points: each write of an object, each alarm that it sets, and each
+ * kill-points-worker.ts: the Worker with numbered points: each write by an object, each alarm that it sets, and each
  * call to another object. At the point that `POST /v1/kill-at` names, it logs a line and stops, so that the process is
  * killed exactly there. Only the fault suite builds this Worker.
  */
@@ -87,8 +87,8 @@ export class Tenant extends ProductionTenant {
 
 export default {
   /**
-   * Handles KILL_PATH: `?n=` arms the n-th point from now; 0 arms none. Responds with the number of points passed
-   * since the last such request.
+   * Handles KILL_PATH: `?n=3` arms the third point from now; `?n=0` arms none. Responds with the number of points
+   * passed since the previous request to this path.
    */
   async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)

@@ -44,7 +44,7 @@ class KilledServer {
     this.#killing = null
   }
 
-  /** Arms the n-th point from now. Returns the number of points passed since the last call. */
+  /** Arms the point that is `n` points ahead. Returns the number of points passed since the previous call. */
   async arm(n: number): Promise<number> {
     return (await this.#request("POST", `${KILL_PATH}?n=${n}`)).body.passed
   }

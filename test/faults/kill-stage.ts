@@ -1,5 +1,6 @@
 /**
- * kill-stage.ts: a conversation on a real server that is killed while it answers, and restarted on the same storage.
+ * kill-stage.ts: a conversation on a real server that is killed while it is answering, and restarted on the same
+ * storage.
  */
 
 import { randomInt } from "node:crypto"
@@ -17,7 +18,7 @@ const MAX_DELAY_MS = 60
 const VARS = { PROBE_TOOLS: "on" }
 
 export interface KillStage {
-  /** The server that runs now. */
+  /** The server that is currently running. */
   cuecard: Cuecard
   readonly ada: StateClient
   readonly session: string
@@ -60,7 +61,7 @@ export async function sendAndKill(
   await stage.cuecard.kill()
   await sent
   stage.cuecard = await startCuecard({ persist, vars: VARS, port: Number(new URL(stage.cuecard.url).port) })
-  // Repeating an id has no effect.
+  // Sending a message with the same id again has no effect.
   await send()
   return await untilEnded(stage, message.id)
 }

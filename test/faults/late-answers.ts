@@ -5,7 +5,7 @@ import { callIdToPos } from "../../worker/platform/call-id.ts"
 import type { StoredSession } from "./rows.ts"
 import type { Violation } from "./violation.ts"
 
-/** Returns whether any call in an exported session still waits for an agent's answer. */
+/** Returns whether any call in an exported session is still waiting for an agent's answer. */
 export function hasWaitingCall(jsonl: string): boolean {
   return jsonl.includes('"waiting":true')
 }

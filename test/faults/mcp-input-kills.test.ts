@@ -1,6 +1,6 @@
 /**
- * mcp-input-kills.test.ts: kills a real server while a question from a real MCP server waits for the user, and while
- * the call is repeated with the user's answer.
+ * mcp-input-kills.test.ts: kills a real server while a question from a real MCP server is waiting for the user, and
+ * while the call is repeated with the user's answer.
  */
 
 import { EventEmitter, once } from "node:events"
@@ -71,7 +71,7 @@ async function readCall({ ada, session }: KillStage, id: string) {
   return callsIn(answerTo(page.messages, id))[0]
 }
 
-/** Makes a tool ask its question, and kills the server while the question waits. Returns the call. */
+/** Makes a tool ask its question, and kills the server while the question is waiting. Returns the call. */
 async function askAndKill(stage: KillStage, id: string, tool: string) {
   const call = { type: "tool_call", name: `trips_${tool}`, args: JSON.stringify({ text: id }) }
   const content = `/script ${JSON.stringify([[call], [{ type: "text_delta", delta: "Done." }]])}`

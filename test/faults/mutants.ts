@@ -2,7 +2,7 @@
  * mutants.ts: bugs injected on purpose, to show that the fault suite finds them (SPEC FS4).
  *
  * Each mutant replaces some methods of the store or of the sockets. Delayed writes are WRITE_DELAY_MS late, so that a
- * kill can hit the time in between.
+ * kill can come before them.
  */
 
 import type { Part } from "../../shared/protocol/message.ts"
@@ -13,7 +13,7 @@ import type { SessionStore } from "../../worker/store/session-store.ts"
 
 /** Delay of a late write, in milliseconds. */
 const WRITE_DELAY_MS = 50
-/** `drop_window` loses every n-th write. */
+/** `drop_window` loses one in this many writes. */
 const DROP_EVERY = 3
 
 /** Creates the hooks that inject the named mutant. With an unknown name, the hooks change nothing. */
@@ -120,7 +120,7 @@ function writeLater(write: () => void): void {
   }, WRITE_DELAY_MS)
 }
 
-/** Stores a message whose id is already stored under another id. */
+/** If a message's id is already stored, stores the message again under another id. */
 function duplicateMessages(store: SessionStore): Partial<SessionStore> {
   const withNewId = <T extends { readonly id: string }>(message: T): T =>
     store.findById(message.id) === null ? message : { ...message, id: `${message.id}-again` }

@@ -57,7 +57,7 @@ export function openObserver(deps: ObserverDeps): Observer {
   let epoch: string | null = null
   /** The newest seq that was applied. */
   let last = 0
-  /** The seq of the session at the last hello. Frames up to it are a replay, in which whole messages can skip seqs. */
+  /** The session's seq at the last hello. Frames up to this seq are a replay, in which whole messages can skip seqs. */
   let welcomed = 0
   /** Whether the server has answered the newest hello, so that new frames continue from this client's state. */
   let isWelcome = false

@@ -20,7 +20,7 @@ export type ModelKind = "scripted" | "upstream"
 export type ThenKill = "soon" | "answered" | null
 
 export type Fault =
-  /** `again`: kills the server a second time as soon as it is back, while it recovers. */
+  /** `again`: kills the server a second time as soon as it is back, while it is recovering. */
   | { readonly kind: "kill"; readonly again: boolean }
   | { readonly kind: "evict" }
   | { readonly kind: "cut"; readonly how: Cut; readonly tab: number }
@@ -34,7 +34,7 @@ export type Fault =
 
 export type Revising = "regenerate" | "edit" | "retry" | "switch"
 
-/** When a fault is injected, after the message has been sent. */
+/** The moment, after the message has been sent, at which a fault is injected. */
 export type Moment =
   | { readonly at: "sent" }
   /** The message is shown, possibly before its acknowledgement. */
@@ -49,12 +49,12 @@ export type Moment =
   | { readonly at: "waiting" }
   | { readonly at: "ended" }
 
-/** The decision about a waiting call. If null, nobody decides, and the next message settles the call. */
+/** The decision about a waiting call. If null, nobody allows or denies it, and the next message settles it. */
 export interface PlannedApproval {
   readonly decision: "allow" | "deny"
   readonly tab: number
   readonly afterMs: number
-  /** Another tab decides the opposite at the same time. */
+  /** Another tab makes the opposite decision at the same time. */
   readonly disputed: boolean
 }
 
@@ -216,7 +216,8 @@ const CITIES = ["Oslo", "Lima", "Cairo", "Delhi", "Paris", "Tokyo"]
 
 /** Returns a unique message that makes the model do something. */
 export function planWords(chance: Chance, id: string, model: ModelKind, asks: boolean): string {
-  // This message asks another agent. Its answer arrives after the turn, possibly while another version is active.
+  // This message asks another agent. The agent's answer arrives after the turn, possibly while another version is
+  // active.
   if (model === "scripted" && !asks && chance.odds(0.2)) return laterWords(chance, id)
   if (model === "upstream") return `play ${asks ? "asks" : chance.pick(["words", "thought", "tools", "effects"])} ${id}`
   if (asks) return scriptWords(chance, id, true)

@@ -18,7 +18,7 @@ export function everyPlay(): RunPlan {
       moment: { at: "ended" },
       approval: { decision: "allow", tab: 0, afterMs: 0, disputed: false },
     }
-    // There are no further clients, because all sessions begin at once and the model's time limits are short.
+    // Each session has only one client, because all sessions begin at once and the model's time limits are short.
     return { name, tabs: 1, isObserved: false, turns: [turn] }
   })
   return { seed: 1, model: "upstream", contextTokens: null, sessions }

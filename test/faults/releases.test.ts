@@ -1,5 +1,5 @@
 /**
- * releases.test.ts: tests an earlier version and this version that alternately serve the same storage, as during a
+ * releases.test.ts: tests that an earlier version and this version can alternately serve the same storage, as during a
  * staged deploy and after a rollback. Each kill deploys the other version.
  */
 

@@ -120,7 +120,7 @@ test.each([
   ["every two hours", 2 * HOUR_MS, 96, 1],
   ["every minute for four hours", 60_000, 240, 1],
   // The calls are four batches, and the remainders of two months.
-  ["a day", 24 * HOUR_MS, 32, 1.5],
+  ["once a day", 24 * HOUR_MS, 32, 1.5],
 ])(
   "[BU17] turns that run %s, with an eviction before each turn, cause the expected number of calls",
   async (_pattern, afterMs, turns, perEight) => {

@@ -87,7 +87,7 @@ export async function readExport(server: TestServer, session: string): Promise<s
   }
 }
 
-/** Timeout of an upload, in milliseconds, because a blackholed connection fails silently. */
+/** Timeout of an upload, in milliseconds. It is needed because a blackholed connection fails silently. */
 const UPLOAD_MS = 1_500
 
 /**

@@ -1,6 +1,6 @@
 /**
- * run.ts: performs a seeded run, which starts a server, plays the plans of several sessions concurrently, and returns
- * the violations.
+ * run.ts: performs a seeded run: starts a server, plays the plans of several sessions concurrently, and returns the
+ * violations.
  */
 
 import type { Build } from "../../testing/built-worker.ts"
@@ -30,7 +30,7 @@ export interface Report {
   readonly faults: ReadonlyMap<string, number>
   /** Number of turns that were running when the process was killed. */
   readonly hits: number
-  /** Number of exchanges for which a cancel was requested, and for which one was acknowledged. */
+  /** Number of exchanges for which a cancel was requested, and number for which a cancel was acknowledged. */
   readonly cancels: { readonly requested: number; readonly stopped: number }
   readonly violations: readonly Violation[]
   readonly ms: number

@@ -4,7 +4,7 @@ import { DETECTED_BY, type Mutant, MUTANT_VARS, planFor } from "./mutant-plans.t
 import { type Report, runPlan, runSeed } from "./run.ts"
 import type { Rule } from "./violation.ts"
 
-/** Maximum number of tries to detect a mutant, because on a busy machine a kill can miss a window of 50 ms. */
+/** Maximum number of tries to detect a mutant. On a busy machine, a kill can miss a window of 50 ms. */
 export const TRIES = 5
 /**
  * Timeout for an expected event, in milliseconds. It is shorter than in other runs, because an event that a mutant

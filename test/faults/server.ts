@@ -28,7 +28,7 @@ export interface TestServer {
   createSession(): Promise<string>
   /** Returns a token for an owner of the tenant. */
   ownerToken(): Promise<string>
-  /** Returns a token with which an external producer can answer in this session. */
+  /** Returns a token that lets an external producer answer in this session. */
   externalToken(session: string): Promise<string>
   /** Stops the server. The state folder is kept until `remove` is called. */
   stop(): Promise<void>

@@ -1,6 +1,6 @@
 /**
- * stored-plans.ts: keeps plans that once found a bug as regression tests. Each file in kept/ contains the whole plan, so
- * that it stays the same when the plan generator changes. The file name describes the bug that the plan found.
+ * stored-plans.ts: keeps, as regression tests, plans that once found a bug. Each file in kept/ contains the whole plan,
+ * so that the plan stays the same when the plan generator changes. The file name describes the bug that the plan found.
  */
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"

@@ -62,7 +62,7 @@ export async function killUntil(server: TestServer, chance: Chance, isDone: () =
 }
 
 /**
- * Creates sessions of a user. Every fifth session has a question and an answer that contain `word`. Returns the ids.
+ * Creates sessions for a user. Every fifth session has a question and an answer that contain `word`. Returns the ids.
  */
 export async function fillSessions(
   server: TestServer,

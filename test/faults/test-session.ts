@@ -51,7 +51,7 @@ export interface TestSession {
   readonly files: Map<string, string>
   /** Whether the object is being evicted. If so, no new command may start. */
   isEvicting: boolean
-  /** Whether all plans have been played. If so, calls that still wait are denied. */
+  /** Whether all plans have been played. If so, calls that are still waiting are denied. */
   isSettling: boolean
   /** The history that the last reload read. */
   page: HistoryPage | null

@@ -28,7 +28,7 @@ function openSql(tables: string): SqlStorage {
 
 type Reach = "arrives" | "response_lost" | "request_lost"
 
-/** A batch that was sent, and how much time had passed before that. */
+/** A batch that was sent, and how much time had passed in the model before it was sent. */
 interface SentBatch {
   readonly batch: UsageReport
   readonly elapsedMs: number
@@ -97,7 +97,7 @@ class LedgerModel {
     this.spentByUser = NO_USAGE
   }
 
-  /** Delivers a batch that was sent earlier once more. */
+  /** Delivers an earlier batch once more. */
   deliverLate(choice: number): void {
     const late = this.#sent.filter(({ elapsedMs }) => this.#elapsedMs - elapsedMs < LATEST_MS)
     const found = late[choice % Math.max(1, late.length)]

@@ -45,7 +45,7 @@ export function findUsageFaults(persist: string): string[] {
 }
 
 /**
- * Like `findUsageFaults`, but for turns of which an earlier release without ledgers ran some. The earlier release
+ * Like `findUsageFaults`, but some of the turns were run by an earlier release without ledgers. The earlier release
  * removes the trace of each turn that it ends. So a turn with a trace was ended by this release, and is counted. A turn
  * with usage but no trace was run by both releases. It is counted as a whole if this release ended it, and otherwise
  * not at all.

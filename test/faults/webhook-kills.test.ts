@@ -241,7 +241,7 @@ test("[EA8] each question is answered once, whenever the server is killed", { ti
     await cuecard.kill()
     await sent
     cuecard = await startCuecard({ persist, port })
-    // Repeating an id has no effect.
+    // Sending a message with the same id again has no effect.
     await send()
     await expect.poll(async () => isEnded(await readAnswer()), { timeout: 60_000 }).toBe(true)
     expect(await readAnswer(), `kill ${n}`).toMatchObject({ status: "completed", content: `Answer ${n}.` })

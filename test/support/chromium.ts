@@ -30,8 +30,8 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
   "--font-render-hinting=none",
-  // With fewer processes, the tests take about a tenth less processor time. This list replaces Playwright's, from which
-  // the first feature comes.
+  // With fewer processes, the tests take about a tenth less processor time. This list replaces Playwright's list,
+  // which contains the first feature.
   "--in-process-gpu",
   "--enable-features=CDPScreenshotNewSurface,NetworkServiceInProcess2",
 ]

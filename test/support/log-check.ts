@@ -1,10 +1,10 @@
 /**
  * log-check.ts: checks that a server's log lines, spans and data points contain no content (SPEC OB6).
  *
- * The helpers with which tests send and receive data record every text, argument, result, title, file name, token and
- * signed URL. No value in a log line may contain 12 consecutive characters of a recorded string, or a recorded short
- * file name. In addition, no value may be a sentence, a URL or a credential, whatever its origin. In tests, data points
- * and spans are written as log lines (vitest.config.ts, checked-cuecard.ts).
+ * The helpers that tests use to send and receive data record all text, arguments, results, titles, file names, tokens
+ * and signed URLs. No value in a log line may contain 12 consecutive characters of a recorded string, or a recorded
+ * short file name. In addition, no value may be a sentence, a URL or a credential, whatever its origin. In tests, data
+ * points and spans are written as log lines (vitest.config.ts, checked-cuecard.ts).
  */
 
 import { ACCESS_TABLE } from "../../worker/routes/access/administration-rules.ts"
@@ -15,8 +15,8 @@ import { ACCESS_TABLE } from "../../worker/routes/access/administration-rules.ts
  */
 const WINDOW = 12
 /**
- * Number of windows at the start of a text that are recorded at every position. Later windows don't overlap, because
- * there are many long texts.
+ * Number of positions, from the start of a recorded string, at which a window begins. Later windows don't overlap,
+ * because there are many long strings.
  */
 const DENSE_WINDOWS = 4_096
 /** Fragments of field names that would otherwise pass for content. */

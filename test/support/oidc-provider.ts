@@ -54,7 +54,7 @@ export interface TestProvider {
   /** Method and path of each request, except requests from tests. */
   readonly seen: readonly string[]
   setFaults(faults: ProviderFaults): void
-  /** Signs with new keys from now on. With `keepsOld`, the old keys stay published. */
+  /** Starts signing with new keys. With `keepsOld`, the old keys stay published. */
   rotateKeys(keepsOld?: boolean): Promise<void>
   /** Signs a token with the newest key for `header.alg` (default: RS256). */
   sign(request: SignRequest): Promise<string>

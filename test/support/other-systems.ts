@@ -15,7 +15,8 @@ const sessionId = "session-1"
 /**
  * Returns the records of a turn in that format. They have no position, version, step or channel; tool events have no
  * response id; results include their trailers; and text comes in small deltas. Information that the format can't
- * express stays as it is: the reason for a failure, approvals, and the boundaries between adjacent parts.
+ * express is written as in our own records: the reason for a failure, approvals, and the boundaries between adjacent
+ * parts.
  */
 export function legacyRecordsOf(question: Message, answer: Message): StreamRecord[] {
   const { timestamp } = question

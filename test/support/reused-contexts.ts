@@ -18,7 +18,7 @@ const REMOVABLE_CHANGES = ["addInitScript", "exposeBinding", "exposeFunction"] a
 /** Playwright's default. */
 const DEFAULT_VIEWPORT = { width: 1280, height: 720 }
 
-/** The events of a page to which tests listen. */
+/** The page events to which tests listen. */
 const PAGE_EVENTS = [
   "console",
   "dialog",
@@ -35,7 +35,7 @@ const PAGE_EVENTS = [
 
 const EMPTY_PAGE = "/an-empty-page"
 
-/** Maximum number of unused contexts per browser, because each of them keeps a process alive. */
+/** Maximum number of unused contexts per browser. Each of them keeps a process alive. */
 const MAX_UNUSED = 3
 
 /**
@@ -65,7 +65,7 @@ export function reuseContexts(browser: Browser, watchPage: (page: Page) => void)
   return browser
 }
 
-/** Playwright ignores it. */
+/** A context option that only this module reads. Playwright ignores it. */
 const ROUTES_SOCKETS = Symbol("routes sockets")
 
 /**
@@ -76,7 +76,7 @@ export function withRoutedSockets(options: BrowserContextOptions = {}): BrowserC
   return Object.assign({ ...options }, { [ROUTES_SOCKETS]: true })
 }
 
-/** Playwright ignores it. */
+/** A context option that only this module reads. Playwright ignores it. */
 const IS_USED_ONCE = Symbol("is used once")
 
 /**
@@ -208,7 +208,7 @@ class ReusableContext {
   }
 }
 
-/** Time limit for emptying a context, in milliseconds, because a page whose script doesn't end can't be emptied. */
+/** Time limit for emptying a context, in milliseconds. A page whose script doesn't end can't be emptied. */
 const MAX_EMPTYING_MS = 20_000
 
 function waitForEmptying(): Promise<null> {

@@ -1,7 +1,7 @@
 /**
  * slowly.ts: a program that prints the lines of a file, one every MS milliseconds: `slowly.ts FILE MS [EXIT]`.
  * If MS is `stall`, the program prints half of the lines at once, and then neither prints nor exits. If MS is a path,
- * the program prints half of the lines at once, and the others as soon as that file exists.
+ * the program prints half of the lines at once, and the rest as soon as that file exists.
  */
 
 import { existsSync, readFileSync } from "node:fs"

@@ -156,7 +156,7 @@ function takePiece(client: TestClient, frame: Extract<ServerFrame, { type: "ops"
 
 function changeWith(client: TestClient, frame: Extract<ServerFrame, { type: "ops" }>): void {
   const message = client.messages.get(frame.message)
-  // A client that resumes has messages that this client never received.
+  // A client that resumes already has the message; this client may never have received it.
   if (message !== undefined) client.messages.set(frame.message, applyToMessage(message, frame.ops))
 }
 

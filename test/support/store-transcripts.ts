@@ -90,8 +90,8 @@ export function wholeText({ pieces }: GeneratedTurn): string {
 }
 
 /**
- * Returns the deltas of a text. If `mayLose` is true, because the end of the answer repeats the text, one delta of at
- * most half of the text is omitted.
+ * Returns the deltas of a text. `mayLose` is true if the end of the answer repeats the text; one delta of at most half
+ * of the text is then omitted.
  */
 function listDeltas({ text, cuts, lost }: Extract<Piece, { type: "text" }>, mayLose: boolean): string[] {
   const places = [

@@ -15,7 +15,7 @@ export interface WebhookState {
   readonly secret: string
   /**
    * How the service responds. `echo`: with the arguments, or with the question. `later`: with status 202. `busy`: with
-   * status 503 twice, and then like `echo`. hostile-webhook.ts defines all others.
+   * status 503 twice, and then like `echo`. hostile-webhook.ts defines all other responses.
    */
   readonly play: string
 }

@@ -1,4 +1,4 @@
-/** watch-calls.ts: wraps an object so that each call of its methods is reported before it happens. */
+/** watch-calls.ts: wraps an object so that each call to one of its methods is reported before it happens. */
 
 export function watchCalls<T extends object>(target: T, onCall: () => void): T {
   return new Proxy(target, {

@@ -1,6 +1,6 @@
 /**
- * backup-command.test.ts: tests `npm run backup` and `npm run restore` with real servers, as a restore drill of an
- * operator who has lost everything.
+ * backup-command.test.ts: tests `npm run backup` and `npm run restore` with real servers, as in a restore drill by
+ * an operator who has lost everything.
  */
 
 import { createHash } from "node:crypto"

@@ -66,7 +66,7 @@ describe("wrangler.toml", () => {
     expect(local.workers_dev).toBe(false)
   })
 
-  test("[DP1] both have the same name, code, classes and page; local objects are where 0.1.0 stored them", () => {
+  test("[DP1] both environments have the same name, code, classes and page; local objects are where 0.1.0 stored them", () => {
     for (const config of [production, local]) {
       // wrangler derives the folders in a state directory from the Worker's name.
       expect(config.name).toBe("cuecard")

@@ -124,7 +124,7 @@ describe("an answer that ends early", () => {
     expect(piping.output()).toContain("the answer is cancelled")
   })
 
-  test("[PI9] while it is being sent and the connection closes still has its response recovered", async () => {
+  test("[PI9] while it is being sent has its response recovered, even if the connection closes", async () => {
     const server = await serveRequests((request, response, n) => {
       const ended = { code: "turn_ended", n: 0, status: "failed", reason: "answer_too_long" }
       if (n === 1) return void request.resume().on("end", () => sendJson(response, 200, {}))

@@ -73,7 +73,7 @@ function kindsIn(message: WireMessage | undefined): string[] {
 const WHOLE = ["thinking", "text", "tool", "text", "tool", "tool", "text"]
 
 describe("a program", () => {
-  test("[PI4] [PI10] is shown live, and its answer ends as it did; --format sets the format, and the owner issues the token", async () => {
+  test("[PI4] [PI10] is shown live, and its answer ends as the program did; --format sets the format, and the owner issues the token", async () => {
     const cuecard = await startServer()
     const { id } = await cuecard.createSession()
     const folder = await mkdtemp(join(tmpdir(), "cuecard-pipe-"))
@@ -99,7 +99,7 @@ describe("a program", () => {
     expect(piping.output()).toContain("rate_limit_event ×1")
   })
 
-  test("[PI9] continues after the server was killed and restarted; each record counts at most once", async () => {
+  test("[PI9] continues after the server was killed and restarted; each record takes effect at most once", async () => {
     const persist = await mkdtemp(join(tmpdir(), "cuecard-pipe-"))
     cleanups.push(() => rm(persist, { recursive: true, force: true }))
     const first = await startServer({ persist })
@@ -161,7 +161,7 @@ describe("a program", () => {
 })
 
 describe("a recorded stream", () => {
-  test("[PI6] is read from standard input; the pipe waits while another answer runs", async () => {
+  test("[PI6] is read from standard input; the pipe waits while another answer is running", async () => {
     const cuecard = await startServer({ script: [[{ type: "text_delta", delta: "Mine." }, { type: "finish" }]] })
     const { id } = await cuecard.createSession()
     const busy = startPipe(cuecard, id, "--format", "pi", ...createSlowArgs("pi-tools", 60))

@@ -69,7 +69,7 @@ test("[SK7] when the token expires in the middle of an answer, a new one is requ
   expect(requested).toBeGreaterThan(1)
 })
 
-test("[SK6] messages that weren't sent are sent by the user's next client with the same storage, and by no other's", async () => {
+test("[SK6] messages that weren't sent are sent by the user's next client with the same storage, and by no other user's", async () => {
   const { id } = await cuecard.createSession()
   const storage = createStorage()
   // Open the client of a device that gets a token and then loses its connection.

@@ -108,7 +108,7 @@ describe("npm run tenant", () => {
       ...done,
       error: "downloading: part 1 of 1\n",
     })
-    // An import was started elsewhere, and waits for its parts, which have different names here.
+    // An import was started elsewhere, and is waiting for its parts, which have different names here.
     await cp(archive, copy, { recursive: true })
     await rename(join(copy, "1.cuecard"), join(copy, "x-1 (2).cuecard"))
     const key = JSON.parse((await runTenantCommand("key", "moved", "--role", "owner", "--json")).out).key
