@@ -63,7 +63,8 @@ signInRoutes.use("*", async (context, next) => {
   const { env, req } = context
   const [tenant, address] = [getPageTenant(env, new URL(req.url)), readLimitAddress(context)]
   if (tenant === null || address === null) return await next()
-  // The request is not counted for the tenant, because anybody could use up its limit. No user id contains a colon.
+  // The request is not counted against the tenant's limit, because then anybody could use up that limit. No user id
+  // contains a colon.
   const isAdmitted = await isUserWithinRate(env, "read", { tenant, user: `auth:${address}` })
   return isAdmitted ? await next() : faultToResponse(createRateFault("read", "user"))
 })

@@ -71,7 +71,7 @@ export class Sockets {
    */
   readonly #revokedByUser = new BoundedMap<string, RevocationState>(MAX_SESSION_VIEWERS + 1)
 
-  /** Timers of the sockets without a `hello`. They keep the object in memory, but only for that short time. */
+  /** Timers of the sockets without a `hello`. They keep the object in memory, but for at most `helloMs`. */
   readonly #helloTimers = new Map<WebSocket, ReturnType<typeof setTimeout>>()
 
   constructor(ctx: DurableObjectState, host: SocketsHost) {

@@ -148,10 +148,7 @@ function readKinds(staging: StagedRows): KindTotals {
   return state?.step === "folding" ? (state.kinds ?? {}) : {}
 }
 
-/**
- * Sets the time of records that have none at the start of a part to the last time of the previous part. Can be
- * repeated.
- */
+/** Sets the missing times at the start of each part to the last time of the previous part. Can be repeated. */
 async function fillMissingTimes(staging: StagedRows): Promise<void> {
   const yieldToOthers = createYielder(1)
   let timeMs = 0

@@ -20,8 +20,8 @@ export const TENANT_USAGE_TABLES = `
     PRIMARY KEY (user, day)) WITHOUT ROWID`
 
 /**
- * Adds the time at which a ledger's user was erased, in milliseconds since 1970. With the index, removing old ledgers
- * reads no other rows.
+ * Adds a column: the time at which a ledger's user was erased, in milliseconds since 1970. With the index, removing old
+ * ledgers reads no other rows.
  */
 export const ENDED_USER_LEDGERS = `
   ALTER TABLE usage_ledger ADD COLUMN ended INTEGER;

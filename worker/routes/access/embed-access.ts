@@ -24,8 +24,8 @@ export function allowsLoopback({ ENVIRONMENT }: Pick<Env, "ENVIRONMENT">): boole
 }
 
 /**
- * Whether a request from this origin may be passed on, so that its token is checked: some tenant could allow the
- * origin, and the request has a token or is a preflight, which never has one.
+ * Whether a request from this origin may be passed on to the check of its token: some tenant could allow the origin,
+ * and the request has a token or is a preflight, which never has one.
  */
 export function mayComeFromWidget({ req, env }: Context<AppEnv>, origin: string): boolean {
   if (!req.path.startsWith("/v1/") || !canBeEmbedHost(origin, allowsLoopback(env))) return false

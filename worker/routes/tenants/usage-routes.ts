@@ -26,7 +26,7 @@ import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 const MAX_REFRESHED_USERS = 100
 
 /**
- * Minimum time between two calls of an isolate to the same directories, and maximum wait for their reports, in
+ * Minimum time between two calls from an isolate to the same directories, and maximum wait for their reports, in
  * milliseconds.
  */
 const REFRESH_PAUSE_MS = 30_000
@@ -41,7 +41,7 @@ const CONCURRENT_REFRESHES = 8
  */
 const MAX_REFRESHED_PAGES = 8
 
-/** Whether the totals were complete after the last refresh, by tenant and first user. */
+/** Whether the totals were complete after the last refresh, keyed by tenant and first user. */
 const refreshed = new FreshCache<boolean>(REFRESH_PAUSE_MS, 1_000)
 
 export async function readUsage(context: Context<AppEnv>): Promise<Response> {

@@ -1,6 +1,6 @@
 /**
- * tool-callbacks.ts: the `tool_callback` table: stores results that a tenant's service sends later, until the turn has
- * ended.
+ * tool-callbacks.ts: the `tool_callback` table: results that a tenant's service sends later. They are stored until the
+ * turn has ended.
  *
  * The row survives a restart between the arrival of a result and the end of its call. Source: SPEC TW5.
  */
