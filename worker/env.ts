@@ -245,8 +245,8 @@ export function getCanvasOrigin({ CANVAS_ORIGIN }: Pick<Env, "CANVAS_ORIGIN">): 
 }
 
 /**
- * Finds the faults of the canvas origin. That origin must differ from every origin that can call the API, because
- * otherwise only the sandbox would isolate documents.
+ * Finds faults in the configuration of the canvas origin. That origin must differ from every origin that can call the
+ * API, because otherwise only the sandbox would isolate documents.
  */
 function findCanvasFaults(env: DeploymentEnv): string[] {
   const { CANVAS_ORIGIN, PAGE_ORIGIN, PAGE_DOMAIN } = env

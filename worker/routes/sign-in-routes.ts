@@ -126,7 +126,8 @@ signInRoutes.get("/callback/:provider", requireNavigation, limitAttempts, async 
     transaction.tenant === getPageTenant(env, url) &&
     transaction.provider === req.param("provider")
   if (!isOwn || url.search.length > MAX_CALLBACK_CHARS) {
-    // A signed-in user has returned here through the browser's history, so there is nothing to complete.
+    // A signed-in user without a transaction has returned here through the browser's history, so there is nothing to
+    // complete.
     const isSignedIn = transaction === null && (await cookies.readLoginCookie(secret, header)) !== null
     if (isSignedIn) return createRedirect("/")
     await recordRefusal(context, getPageTenant(env, url), "state_invalid")

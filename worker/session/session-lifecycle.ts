@@ -134,8 +134,8 @@ export class SessionLifecycle {
   }
 
   /**
-   * Loads the limits into the directory, for a user who sends no messages. If this fails, the next session creation
-   * retries it.
+   * Loads the limits into the directory, for a user who sends no messages. If this fails, the creation of the next
+   * session retries it.
    */
   async #loadBudgets(owner: SessionOwner): Promise<void> {
     try {

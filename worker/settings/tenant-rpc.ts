@@ -76,7 +76,7 @@ export interface UserBytesReport {
   readonly bytes: number
   /** Increases with every report about the user. */
   readonly n: number
-  /** True if the bytes are already stored, so that the report is applied regardless of the limit. */
+  /** True if the bytes are already stored. If so, the report is applied regardless of the limit. */
   readonly isRequired: boolean
 }
 

@@ -38,7 +38,7 @@ export interface ResumeRequest {
   readonly live: boolean
   /** See `HelloFrame`. */
   readonly agent?: string | undefined
-  /** Reads missed messages from the store; null if there are too many, so that the client must read history. */
+  /** Reads missed messages from the store; null if there are too many. The client must then read history. */
   readonly changesSince: (after: number) => readonly StoredMessage[] | null
 }
 

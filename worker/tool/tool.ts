@@ -49,7 +49,7 @@ export function parseToolArgs(text: string): ToolArgs | null {
 
 type JsonObject = { readonly [key: string]: Json }
 
-/** A preliminary result, so that the turn can continue. The final result is delivered later by other means. */
+/** A preliminary result with which the turn can continue. The final result is delivered later by other means. */
 export class DeferredResult {
   readonly result: JsonObject
 

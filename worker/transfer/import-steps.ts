@@ -35,7 +35,7 @@ export interface ImportHost extends FoldingHost {
   readonly assetCopier: AssetCopier
   /** Returns the key that seals a tenant's exports; by default, this tenant's key. */
   readonly getSealKey: (tenant?: string) => Promise<CryptoKey>
-  /** Called when the transcript was replaced by the imported one or emptied. Clients must load it again. */
+  /** Called when the transcript has been emptied, or replaced by the imported one. Clients must load it again. */
   readonly onFolded: (staged: Pick<StagedFile, "tip" | "title">) => Promise<void>
   readonly log: Log
 }

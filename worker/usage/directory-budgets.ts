@@ -187,7 +187,7 @@ export class DirectoryBudgets {
   applyGrant(grant: TenantGrant | null, included = this.metering.getAcknowledgedBatch()): void {
     this.#isUnanswered = false
     this.#shareAnswer(grant)
-    // If there are no budgets, nothing must be stored for them.
+    // If there are no budgets, no tables are created for them.
     if (grant === null && !this.#host.tables.exist()) return
     this.#host.tables.create()
     if (grant === null) return this.account.removeAccount()

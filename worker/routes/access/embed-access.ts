@@ -1,6 +1,6 @@
 /**
- * embed-access.ts: gives the sites that show a tenant's widget access to the API and to media, and lets them frame the
- * page.
+ * embed-access.ts: gives access to the API and to media to the sites that show a tenant's widget, and lets these sites
+ * frame the page.
  *
  * Which sites are allowed depends on the tenant. The token of a request names the tenant. A preflight has no token, so
  * it succeeds for any https origin; the request that follows is checked. Source: SPEC WG2 to WG4, WG10.

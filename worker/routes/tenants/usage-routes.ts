@@ -64,7 +64,7 @@ const INCOMPLETE = { incomplete: { turns_per_user: RENEW_TURNS - 1 } } satisfies
  * the requested page of usage by user. The other directories of a larger tenant report after RENEW_TURNS turns of a
  * user, or when the month has ended (SPEC MT6, MT19).
  *
- * Returns whether all users have reported, so that the tenant's totals are complete.
+ * Returns whether all users have reported and the tenant's totals are therefore complete.
  */
 async function refreshTotals(context: Context<AppEnv>, { by, after = "" }: UsageQuery): Promise<boolean> {
   const { tenant } = context.get("claims")

@@ -27,7 +27,7 @@ export function createToolCallbacks({ queryAll, queryFirst, hasTable }: Database
     /** Returns the result of a call; null if none has arrived. */
     read,
 
-    /** Stores a result, and passes it to the call that waits for it. Only the first result of a call counts. */
+    /** Stores a result, and passes it to the call that is waiting for it. Only the first result of a call counts. */
     put(callId: string, result: string): void {
       queryAll(TOOL_CALLBACK_TABLE)
       hasRows = true
