@@ -225,7 +225,7 @@ export class Sockets {
   /** Completes a close that the client began, with the client's code, and stops waiting for a `hello`. */
   closeSocket(socket: WebSocket, code: number): void {
     this.#stopWaiting(socket)
-    // An application may only send 1000 and the codes from 3000 on.
+    // An application may send only 1000 and codes from 3000 on.
     socket.close(code >= 3000 ? code : 1000)
   }
 

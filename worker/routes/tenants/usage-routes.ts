@@ -20,8 +20,8 @@ import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 
 /**
- * Maximum number of users whose directories are called to report outstanding usage: as many as one page of usage by
- * user covers.
+ * Maximum number of users whose directories are called to report outstanding usage: as many as there are on one page of
+ * usage by user.
  */
 const MAX_REFRESHED_USERS = 100
 
