@@ -245,8 +245,8 @@ export function getCanvasOrigin({ CANVAS_ORIGIN }: Pick<Env, "CANVAS_ORIGIN">): 
 }
 
 /**
- * Finds the faults of the canvas origin. That origin must differ from every origin that can call the API, because
- * otherwise only the sandbox would isolate documents.
+ * Finds faults in the configuration of the canvas origin. That origin must differ from every origin that can call the
+ * API, because otherwise only the sandbox would isolate documents.
  */
 function findCanvasFaults(env: DeploymentEnv): string[] {
   const { CANVAS_ORIGIN, PAGE_ORIGIN, PAGE_DOMAIN } = env
@@ -285,9 +285,9 @@ function findPageFaults(env: DeploymentEnv): string[] {
 }
 
 /**
- * Reports a local deployment that is reached under a public DNS name. A local deployment trusts every client, so it
- * must not serve such a name. Either it was deployed by mistake, or another site has pointed its own host name at this
- * machine (DNS rebinding).
+ * Reports a local deployment that is reached at a public DNS name. A local deployment trusts every client, so it must
+ * not respond at a public name. Either it was deployed by mistake, or another site has pointed its own host name at
+ * this machine (DNS rebinding).
  */
 function findAddressFaults(env: DeploymentEnv, url: URL): string[] {
   if (!isPublicName(url.hostname) || parseAllowedOrigins(env).includes(url.origin)) return []

@@ -102,7 +102,7 @@ app.get("*", async (context) => {
 app.notFound(() => faultToResponse({ reason: "route_unknown" }))
 app.onError(errorToResponse)
 
-/** Handles the cron trigger of scheduled backups. Without the trigger, a deployment makes no backups. */
+/** Handles the cron trigger for scheduled backups. Without the trigger, a deployment makes no backups. */
 async function scheduled({ scheduledTime }: ScheduledController, env: Env): Promise<void> {
   const { runBackupTick } = await import("./backup/backup-tick.ts")
   await runBackupTick(env, scheduledTime)

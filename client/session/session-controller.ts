@@ -35,7 +35,7 @@ export interface SessionControllerDeps {
   readonly settings?: ReadonlySignal<PageSettings>
   /** True if the user isn't allowed to write. */
   readonly isReadOnly?: ReadonlySignal<boolean>
-  /** Called when the user's rights may have changed, because the server refused a write or made the page reconnect. */
+  /** Called when the user's rights may have changed: the server refused a write, or the page has reconnected. */
   onAccessUnsure?(): void
   connect(session: string, protocols: string[], events: WebSocketEvents): WebSocketLike
   now(): number

@@ -14,7 +14,7 @@ import type { RecordSender, Standing } from "./record-sender.ts"
 /** Time between asking the program to end and killing it, in milliseconds. */
 const GRACE_MS = 4_000
 export const INTERRUPTED_EXIT = 130
-/** The exit code of this process, or of the answer, if the program could not be started. */
+/** The exit code that is reported if the program could not be started. */
 export const NOT_FOUND_EXIT = 127
 /**
  * Maximum length of a line that is read, in bytes. Longer lines are skipped; no event with visible content is that

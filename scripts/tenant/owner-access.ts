@@ -18,8 +18,8 @@ import {
 const KEY_SECONDS = 60 * 60
 
 /**
- * A key that expires within this time, in milliseconds, is replaced. The time is that of the longest transfer of a
- * file.
+ * A key that expires within this time, in milliseconds, is replaced. It is longer than the
+ * transfer of any file takes.
  */
 const RENEW_MS = 15 * 60_000
 

@@ -14,7 +14,7 @@ import { tenantIdSchema } from "../platform/tenant-id.ts"
 import type { StoredKey } from "../settings/tenant-access.ts"
 
 /**
- * Lengths in base62 characters. An id has 59 bits, so that no two ids of a tenant collide. A secret has 238 bits, so
+ * Lengths in base62 characters. An id has 59 bits, so two ids of a tenant practically never collide. A secret has 238 bits, so
  * that it cannot be guessed. A checksum has 32 bits.
  */
 const ID_CHARS = 10

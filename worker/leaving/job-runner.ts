@@ -55,7 +55,7 @@ async function expireJob(host: LeavingHost, job: Job): Promise<void> {
   host.storage.transactionSync(() => {
     if (host.rows.find(job.id) === null) return
     host.rows.remove(job.id)
-    // The expiry of a backup is not recorded, because one expires every day.
+    // The expiry of a backup is not recorded, because backups expire regularly.
     if (job.kind !== "backup") host.content.record(SYSTEM_ACTOR, `tenant.${job.kind}_expired`, job.id)
   })
 }

@@ -2,7 +2,7 @@
  * service-worker-route.ts: serves the script of the page's service worker. If the deployment turns the worker off, the
  * script removes it from browsers that have registered it. Loaded on demand.
  *
- * Browsers request the script again when a page is opened, so a change of the setting reaches them. Source: SPEC SW1,
+ * Browsers request the script again when a page is opened, so a change to the setting reaches them. Source: SPEC SW1,
  * SW7, SW8.
  */
 

@@ -63,7 +63,8 @@ signInRoutes.use("*", async (context, next) => {
   const { env, req } = context
   const [tenant, address] = [getPageTenant(env, new URL(req.url)), readLimitAddress(context)]
   if (tenant === null || address === null) return await next()
-  // The request is not counted for the tenant, because anybody could use up its limit. No user id contains a colon.
+  // The request is not counted against the tenant's limit, because then anybody could use up that limit. No user id
+  // contains a colon.
   const isAdmitted = await isUserWithinRate(env, "read", { tenant, user: `auth:${address}` })
   return isAdmitted ? await next() : faultToResponse(createRateFault("read", "user"))
 })
@@ -125,7 +126,8 @@ signInRoutes.get("/callback/:provider", requireNavigation, limitAttempts, async 
     transaction.tenant === getPageTenant(env, url) &&
     transaction.provider === req.param("provider")
   if (!isOwn || url.search.length > MAX_CALLBACK_CHARS) {
-    // A signed-in user has returned here through the browser's history, so there is nothing to complete.
+    // A signed-in user without a transaction has returned here through the browser's history, so there is nothing to
+    // complete.
     const isSignedIn = transaction === null && (await cookies.readLoginCookie(secret, header)) !== null
     if (isSignedIn) return createRedirect("/")
     await recordRefusal(context, getPageTenant(env, url), "state_invalid")

@@ -28,8 +28,7 @@ import { createHono } from "./hono-app.ts"
 const devTokenSchema = v.object({ user: v.optional(idSchema, "you"), role: v.optional(v.picklist(ROLES)) })
 
 /**
- * Issues a token to the page for its tenant, by default `demo`. Only available with AUTH=dev and under a local host
- * name.
+ * Issues a token to the page for its tenant, by default `demo`. Only available with AUTH=dev and at a local host name.
  */
 export const devTokenRoutes = createHono<AppEnv>().post("/", async (context) => {
   const { AUTH, ENVIRONMENT } = context.env
@@ -98,7 +97,8 @@ tokenRoutes.post("/revoke", async (context) => {
   const body = await readBody(context, revokeSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const claims = context.get("claims")
-  // A token without an id can only be revoked with all others, so revoking a limited one would lock its user out.
+  // A token without an id can only be revoked together with all others, so revoking a limited one would lock its user
+  // out.
   if (getScope(claims) !== "user" && (body.value.all || claims.token === null)) {
     return faultToResponse({ reason: "scope_denied" })
   }

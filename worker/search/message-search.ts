@@ -13,7 +13,7 @@ import { listWords } from "./word-list.ts"
 
 /**
  * Maximum number of messages and stored characters that one request reads; the last message may exceed the limit. If
- * this does not fill a page of hits, the next request continues.
+ * they do not contain a full page of hits, the next request continues the search.
  */
 const MAX_SCANNED_MESSAGES = 1_000
 const MAX_SCANNED_CHARS = 2 * 1024 * 1024

@@ -46,8 +46,8 @@ export class SearchFeed {
   }
 
   /**
-   * Returns the text to send with a running state; null if there is none. While a turn runs, only a changed path is
-   * sent.
+   * Returns the text to send with a running state; null if there is none. While a turn is running, only a changed path
+   * is sent.
    */
   async readNext(isRunning: boolean): Promise<SearchUpdate | null> {
     const fork = this.#fork

@@ -298,7 +298,7 @@ function toTitleHit({ session, title, active }: FoundRow, phrases: readonly Phra
   }
 }
 
-/** Returns the message of the entry in which more of the phrases occur, or the question if it is a tie. */
+/** Returns the message of the entry in which more of the phrases occur, or the question if there is a tie. */
 function toMessageHit({ session, title, question, answer }: FoundRow, phrases: readonly Phrase[]): SearchHit {
   const found = [question, answer]
     .map(columnToText)

@@ -2,7 +2,7 @@
  * turn-texts.ts: reads the text of a session's finished turns in the form in which the user's directory indexes it.
  *
  * stored messages of the active path → TURN TEXTS → directory
- * A question and its answer are one entry, so that a turn writes three rows.
+ * A question and its answer are one entry, so a turn writes three rows.
  */
 
 import type { Message } from "../../shared/protocol/message.ts"

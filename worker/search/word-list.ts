@@ -52,7 +52,7 @@ const PLAIN_LETTER_PATTERN = new RegExp(`[${Object.keys(PLAIN_LETTERS).join("")}
 /** Matches text that contains only ASCII. */
 const ASCII = /^[\x00-\x7f]*$/
 
-/** Returns the words of a text, in order. Cost: linear in the length of the text. */
+/** Returns the words in the text, in order. Cost: linear in the length of the text. */
 export function listWords(text: string): Word[] {
   const words: Word[] = []
   for (const match of text.matchAll(WORD_PATTERN)) {

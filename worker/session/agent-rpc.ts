@@ -45,13 +45,13 @@ export async function waitForAnswer(lifecycle: SessionLifecycle, owner: SessionO
   return await session.inboundAsks.waitForAnswer(id)
 }
 
-/** Stops the question's turn, or keeps it from starting, because the asking session no longer waits. */
+/** Stops the question's turn, or keeps it from starting, because the asking session is no longer waiting. */
 export function cancelAsk(lifecycle: SessionLifecycle, owner: SessionOwner, id: string): void {
   const session = lifecycle.findOwn(owner)
   session?.withSeqRollback(() => session.cancelTurn(id))
 }
 
-/** Assigns the question that waits for a program to the caller, and returns it (SPEC EA4). Errors: `turn_ended`. */
+/** Assigns the caller the question that is waiting for a program, and returns it (SPEC EA4). Errors: `turn_ended`. */
 export function claimQuestion(lifecycle: SessionLifecycle, owner: SessionOwner, id: string): Result<ClaimedQuestion> {
   const session = lifecycle.findOwn(owner)
   return session === null ? fail({ reason: "turn_ended" }) : claimOpenQuestion(session, id)

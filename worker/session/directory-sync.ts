@@ -4,7 +4,7 @@
  * The entry contains the title, the time of the last activity, and whether a turn is running. The running state is sent
  * only when it has changed. If that fails, it is sent again with the next change or alarm (SPEC DI1, DI5). The
  * session's usage report, if there is one (SPEC MT5), and the text of finished turns (SPEC FT3) are sent with the
- * running state. The question that waits for a program or a service is offered at the same time (SPEC EA4, EA7).
+ * running state. A question that is waiting for a program or a service is offered at the same time (SPEC EA4, EA7).
  */
 
 import { toTitle } from "../../shared/text/title.ts"

@@ -128,7 +128,7 @@ function whenAdmitted(session: LiveSession, socket: WebSocket, id: string, handl
   known.set(id, handled)
 }
 
-/** For each session, the messages that wait for the directory's reply, by id. */
+/** For each session, the messages that are waiting for the directory's reply, keyed by id. */
 const waiting = new WeakMap<LiveSession, Map<string, Promise<void>>>()
 
 /** Handles a frame about a message, either at once or when the message has been handled. */

@@ -141,7 +141,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     return this.#agentView
   }
 
-  /** Adds the ids that an operator searches for to each line: the tenant, the session and the running turn's trace. */
+  /** Adds to each line the ids that an operator searches for: the tenant, the session and the running turn's trace. */
   readonly log: Log = (event, fields) => {
     const { tenant, id } = this.row
     log(event, { tenant, session: keyToPublicId(id), trace: this.turns.currentTrace(), ...fields })
@@ -181,7 +181,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     return this.row.tenant === tenant && this.row.user === user
   }
 
-  /** Whether this is the session of that agent in that session group. */
+  /** Whether this is the session of the given agent in the given session group. */
   isAgentInGroup(agent: string, { session, agent: groupAgent }: SessionGroup): boolean {
     const { family } = this.row
     return this.#agentView.self.name === agent && family.session === session && family.agent === groupAgent

@@ -26,7 +26,7 @@ export function createSessionAlarm(ctx: DurableObjectState, delayMs: number): Se
     arm() {
       const now = Date.now()
       const next = now + delayMs
-      // An alarm set for the end of a long wait is made earlier.
+      // An alarm set for the end of a long wait is moved to an earlier time.
       if (alarmAtMs <= now || alarmAtMs > next) setAlarm(next)
     },
     armBy(atMs) {

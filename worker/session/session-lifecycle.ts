@@ -1,7 +1,7 @@
 /**
  * session-lifecycle.ts: creates, opens and erases the session of a session object.
  *
- * An object holds at most one session. Before one is created, it stores nothing (SPEC ST1).
+ * An object holds at most one session. Before a session is created, the object stores nothing (SPEC ST1).
  */
 
 import { nanoid } from "nanoid"
@@ -134,8 +134,8 @@ export class SessionLifecycle {
   }
 
   /**
-   * Loads the limits into the directory, for a user who sends no messages. If this fails, the next session creation
-   * retries it.
+   * Loads the limits into the directory, for a user who sends no messages. If this fails, the creation of the next
+   * session retries it.
    */
   async #loadBudgets(owner: SessionOwner): Promise<void> {
     try {
@@ -174,8 +174,8 @@ export class SessionLifecycle {
 
   /**
    * Stops all work, closes the sockets and erases everything stored here. The caller removes the session from the
-   * user's directory afterwards. With `withAgents`, the agent sessions that this session asked are erased too; if this
-   * session is the user's session of its group, they always are.
+   * user's directory afterwards. The agent sessions that this session asked are erased too if `withAgents` is set, or
+   * if this session is the user's session in its group.
    */
   async erase(owner: SessionOwner, withAgents = false): Promise<Result<null>> {
     const session = this.findOwn(owner)

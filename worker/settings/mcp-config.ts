@@ -56,7 +56,7 @@ const authSchema = v.variant("type", [
     /** Absent: keeps the stored secret if the issuer doesn't change. */
     client_secret: v.optional(printable(MAX_HEADER_CHARS)),
     scope: v.optional(printable(512)),
-    /** `user`: each user gives access to their own account. Default: the client's own credentials, for all users. */
+    /** `user`: each user grants access to their own account. Default: the client's own credentials, for all users. */
     per: v.optional(v.picklist(["tenant", "user"])),
   }),
 ])
@@ -71,7 +71,7 @@ export const mcpServerSchema = v.strictObject({
   reads: v.optional(toolNames, []),
   /** The origins that this server's apps may use, if the server also declares them for the app. SPEC MA4. */
   app_hosts: v.optional(v.pipe(v.array(printable(256)), v.maxLength(MAX_APP_HOSTS)), []),
-  /** When a user must allow a call: always, unless the tool only reads, or never. */
+  /** When a user must allow a call. `write`: unless the tool is in `reads`. */
   approval: v.optional(v.picklist(["always", "write", "never"]), "always"),
 })
 
@@ -180,7 +180,7 @@ export interface McpTool {
   readonly schema: string
   /** Whether a user must allow each call. */
   readonly asks: boolean
-  /** Whether the tool changes nothing, so that a call can be repeated after a crash. */
+  /** Whether the tool changes nothing. If so, a call can be repeated after a crash. */
   readonly reads: boolean
 }
 

@@ -1,6 +1,6 @@
-/** question-rpc.ts: the tenant object's calls that pass questions to external agents on to programs. Pure. */
+/** question-rpc.ts: the tenant object's calls that pass questions for external agents to programs. Pure. */
 
-/** A question that waits for a program. The text of the question is stored only in the session. */
+/** A question that is waiting for a program. The text of the question is stored only in the session. */
 export interface OpenQuestion {
   /** The id of the empty answer, which is the `responseId` of the program's records. */
   readonly id: string

@@ -76,7 +76,7 @@ export interface UserBytesReport {
   readonly bytes: number
   /** Increases with every report about the user. */
   readonly n: number
-  /** True if the bytes are already stored, so that the report is applied regardless of the limit. */
+  /** True if the bytes are already stored. If so, the report is applied regardless of the limit. */
   readonly isRequired: boolean
 }
 
@@ -140,8 +140,8 @@ export interface TenantRpc
   /**
    * Registers the user for whom the API key `actor` makes a token. Returns the role of the token: `user.role`, or the
    * stored role if `user.role` is absent. Records the user's first token of each day. Errors: `key_invalid`;
-   * `user_suspended`; `scope_denied` if the key cannot give the role, or if the user's stored role is above that of the
-   * key's creator; `tenant_leaving` for a new user of a tenant that is leaving.
+   * `user_suspended`; `scope_denied` if the key cannot grant the role, or if the user's stored role is above that of
+   * the key's creator; `tenant_leaving` for a new user of a tenant that is leaving.
    */
   admitTokenUser(actor: Actor, user: NewUser): Result<Role>
   /** Returns the token keys that are accepted, newest first. */
@@ -153,7 +153,7 @@ export interface TenantRpc
   rotateTokenKeys(actor: Actor, retireMs: number): Promise<Result<TokenKeyInfo[]>>
   /** Returns the user with this id; null if there is none. */
   findUser(id: string): TenantUser | null
-  /** Returns the users after an id whose ids begin with `prefix`, by id. */
+  /** Returns the users whose ids begin with `prefix` and follow the id `after`, by id. */
   listUsers(after: string, prefix: string, limit: number): TenantUser[]
   /** Finds the users whose id or name matches a query (`searchUsers`). Errors: `field_invalid`. */
   searchUsers(text: string, after: string, limit: number): Promise<Result<FoundUsers>>
@@ -190,11 +190,11 @@ export interface TenantRpc
   /**
    * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`, `tenant_erased`;
    * `field_invalid` if the configuration differs from another registration of the issuer; `scope_denied` if the manager
-   * is not an owner, unless the issuer is new and does not give the role `owner`.
+   * is not an owner, unless the issuer is new and does not grant the role `owner`.
    */
   putIssuer(manager: Administrator, name: string, issuer: IssuerInput): Promise<Result<IssuerView>>
   /**
-   * Removes an issuer. Errors: `issuer_unknown`; `scope_denied` if it gives the role `owner` and the manager is not an
+   * Removes an issuer. Errors: `issuer_unknown`; `scope_denied` if it grants the role `owner` and the manager is not an
    * owner.
    */
   removeIssuer(manager: Administrator, name: string): Promise<Result<null>>

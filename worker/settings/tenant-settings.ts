@@ -59,7 +59,7 @@ function parseValidEntries(list: string | undefined, parseEntry: (text: string) 
   })
 }
 
-/** Returns the faults of the deployment's lists. */
+/** Returns the faults in the deployment's lists. */
 export function findAllowListFaults({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSettingsEnv): string[] {
   const isOrigin = (entry: string): boolean => parseOrigin(entry).ok
   const isHost = (entry: string): boolean => parseHostName(entry).ok

@@ -24,7 +24,7 @@ const manifestSchema = v.object({
   created: v.number(),
   expires: v.nullable(v.number()),
   pages: v.number(),
-  /** The kinds of the files that the messages contain, by id. */
+  /** The kinds of the files that the messages contain, keyed by file id. */
   assets: v.record(v.string(), assetSchema.entries.kind),
 })
 

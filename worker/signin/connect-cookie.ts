@@ -27,7 +27,7 @@ const connectionSchema = v.object({
   tenant: tenantIdSchema,
   user: idSchema,
   server: text,
-  /** A digest of the client, so that the code is not sent to a client that has changed in the meantime. */
+  /** A digest of the client, so that the code is not redeemed with a client that has changed in the meantime. */
   client: text,
   state: text,
   verifier: text,

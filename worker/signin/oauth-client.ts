@@ -77,7 +77,7 @@ function createServer({ metadata, config }: SignInClient): oauth.AuthorizationSe
   }
 }
 
-/** Returns the public code of an error that `fetchIdToken` throws. */
+/** Returns the public code for an error that `fetchIdToken` throws. */
 export function toSignInError(error: unknown): SignInError {
   if (error instanceof ProviderUnreachable) return "provider_unreachable"
   if (error instanceof oauth.AuthorizationResponseError)

@@ -72,7 +72,7 @@ async function findAdmission(
 ): Promise<Admission | null> {
   if (admission === undefined || admission.version !== version) return null
   if (admission.at > now || now - admission.at >= ADMISSION_MS) return null
-  // An isolate learns of a removed provider within TOKEN_TRUST_MS in this way, even though it caches providers for
+  // With this check, an isolate learns of a removed provider within TOKEN_TRUST_MS, even though it caches providers for
   // longer.
   const { issuersChanged = 0 } = await getTenantAccess(env, tenant)
   if (admission.at < issuersChanged) return null

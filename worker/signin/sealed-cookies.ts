@@ -12,7 +12,7 @@ import { decryptText } from "../auth/encryption.ts"
 export const MAX_COOKIE_CHARS = 4_096
 
 /**
- * Decrypts a cookie of the request's `Cookie` header, and parses its JSON. Null if there is no such cookie, or if it
+ * Decrypts a cookie from the request's `Cookie` header, and parses its JSON. Null if there is no such cookie, or if it
  * was not created with this secret.
  */
 export async function decryptCookie(

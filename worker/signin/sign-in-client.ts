@@ -28,8 +28,8 @@ export async function findKeys(env: Env, tenant: string, name: string, kid: stri
 }
 
 /**
- * Creates the URL at which the user also signs out at the provider, which redirects to `returnTo`. Null
- * if the registration doesn't ask for this, or the provider has no such endpoint.
+ * Creates the URL at which the user also signs out at the provider, which redirects to `returnTo`. Null if the
+ * registration doesn't ask for that, or the provider has no such endpoint.
  */
 export function createLogoutUrl({ config, metadata }: SignInClient, returnTo: string): string | null {
   if (config.logout !== true || metadata.end_session_endpoint === undefined) return null

@@ -13,7 +13,7 @@ export interface NumberedFrame {
   /** The frame's JSON after `"prev":n,`. */
   readonly body: string
   /**
-   * Whether the frame's message has ended or waits for the user. Clients with `live: false` receive only settled
+   * Whether the frame's message has ended or is waiting for the user. Clients with `live: false` receive only settled
    * messages.
    */
   readonly isSettled: boolean

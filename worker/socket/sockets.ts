@@ -38,7 +38,7 @@ export interface ResumeRequest {
   readonly live: boolean
   /** See `HelloFrame`. */
   readonly agent?: string | undefined
-  /** Reads missed messages from the store; null if there are too many, so that the client must read history. */
+  /** Reads missed messages from the store; null if there are too many. The client must then read history. */
   readonly changesSince: (after: number) => readonly StoredMessage[] | null
 }
 
@@ -71,7 +71,7 @@ export class Sockets {
    */
   readonly #revokedByUser = new BoundedMap<string, RevocationState>(MAX_SESSION_VIEWERS + 1)
 
-  /** Timers of the sockets without a `hello`. They keep the object in memory, but only for that short time. */
+  /** Timers of the sockets without a `hello`. They keep the object in memory, but for at most `helloMs`. */
   readonly #helloTimers = new Map<WebSocket, ReturnType<typeof setTimeout>>()
 
   constructor(ctx: DurableObjectState, host: SocketsHost) {
@@ -225,7 +225,7 @@ export class Sockets {
   /** Completes a close that the client began, with the client's code, and stops waiting for a `hello`. */
   closeSocket(socket: WebSocket, code: number): void {
     this.#stopWaiting(socket)
-    // An application may only send 1000 and the codes from 3000 on.
+    // An application may send only 1000 and codes from 3000 on.
     socket.close(code >= 3000 ? code : 1000)
   }
 

@@ -1,5 +1,6 @@
 /**
- * producer-rows.ts: the `producer` table: one row per answer of an external producer, with its last accepted record.
+ * producer-rows.ts: the `producer` table: one row per answer of an external producer, with the number of the last
+ * accepted record.
  */
 
 import type { Database } from "./database.ts"

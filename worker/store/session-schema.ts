@@ -130,8 +130,8 @@ export const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (n, i)) WITHOUT ROWID`,
   // The users who may read the session.
   `CREATE TABLE viewer (user TEXT PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID`,
-  // Usage: all model calls of a turn so far, as JSON (PricedCall[]). While the turn runs, a tool call's row can be
-  // newer.
+  // Usage: all model calls of a turn so far, as JSON (PricedCall[]). While the turn is running, a tool call's row can
+  // be newer.
   `ALTER TABLE transcript ADD COLUMN usage TEXT;
    ALTER TABLE tool_calls ADD COLUMN usage TEXT;
    ${SESSION_USAGE_TABLE}`,

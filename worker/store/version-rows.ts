@@ -24,8 +24,8 @@ export function createVersionRows(database: Database) {
     },
 
     /**
-     * Returns positions of all first versions, by `versionGroupKey`. Used only for imports, because it reads every
-     * message once.
+     * Returns the positions of all first versions, keyed by `versionGroupKey`. Used only for imports, because it reads
+     * every message once.
      */
     readFirstVersions(): Map<number, number> {
       const firsts = new Map<number, number>()

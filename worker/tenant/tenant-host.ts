@@ -64,7 +64,7 @@ export class TenantHost {
     return { status, erases_at: erases }
   }
 
-  /** Whether the tenant was erased, so that nothing may be written. Late requests can still arrive. */
+  /** Whether the tenant was erased. If so, nothing may be written. Late requests can still arrive. */
   isErased(): boolean {
     return this.getStanding().status === "erased"
   }

@@ -239,8 +239,8 @@ export class TenantIssuers {
     if (issuer === null) return null
     const { config, keys, fetched, failing } = issuer
     const { keysTrustMs, keysMaxAgeMs } = readTimeLimits(this.#host.env)
-    // The period of trust starts at the first failed fetch, not at the last successful one. Otherwise keys that nobody has
-    // needed for an hour would expire as soon as an outage begins.
+    // The period of trust starts at the first failed fetch, not at the last successful one. Otherwise, keys that nobody
+    // has needed for an hour would expire as soon as an outage begins.
     const trustedUntil = Math.min(fetched + keysMaxAgeMs, (failing ?? Infinity) + keysTrustMs)
     return { name, config, keys, trustedUntil }
   }
@@ -301,8 +301,8 @@ export class TenantIssuers {
 
   #admit(role: Administrator["role"], name: string, config: IssuerConfig): Result<null> {
     const known = this.#rows.find(name)
-    // Anybody who controls an issuer's keys or the claims in its tokens can act as any of its users, so an admin may only add new
-    // issuers.
+    // Anybody who controls an issuer's keys or the claims in its tokens can act as any of its users, so an admin may
+    // only add new issuers.
     const isForAdmins = known === null && !givesOwner(config) && this.#rows.isNew(config.issuer)
     if (role !== "owner" && !isForAdmins) return fail({ reason: "scope_denied" })
     const differing = this.#findDifferingField(name, config)

@@ -2,7 +2,8 @@
  * probe-tools.ts: tools for tests, which have countable effects, stream, wait, fail and request approval.
  *
  * They exist only with PROBE_TOOLS=on, which a production deployment refuses (SPEC AU3). An effect is a POST to
- * `<PROBE_URL>/effect/<key>/<call id>`, which the test's server counts. Their code is in probes/run-probe.ts.
+ * `<PROBE_URL>/effect/<key>/<call id>`, which the test's server counts. The code of the tools is in
+ * probes/run-probe.ts.
  */
 
 import type { Json } from "../../shared/json.ts"

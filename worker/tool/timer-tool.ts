@@ -1,4 +1,6 @@
-/** timer-tool.ts: a countdown, as the data of a card (shared/card/templates/timer.json). The card counts by itself. */
+/**
+ * timer-tool.ts: a countdown, as the data of a card (shared/card/templates/timer.json). The card counts down by itself.
+ */
 
 import { defineTool } from "./define-tool.ts"
 

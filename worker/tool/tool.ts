@@ -23,7 +23,7 @@ export interface ToolContext {
   readonly exchange_id: string
   /** The trace of that turn. */
   readonly trace?: string | undefined
-  /** The number of this call among the turn's calls of the same tool, from 1. */
+  /** The number of this call among the turn's calls of the same tool, counted from 1. */
   readonly nth: number
   /** The tag that this call can cue (`weather_1`); null on all channels except `user`. */
   readonly card: string | null
@@ -49,7 +49,7 @@ export function parseToolArgs(text: string): ToolArgs | null {
 
 type JsonObject = { readonly [key: string]: Json }
 
-/** A preliminary result, so that the turn can continue. The final result is delivered later by other means. */
+/** A preliminary result with which the turn can continue. The final result is delivered later by other means. */
 export class DeferredResult {
   readonly result: JsonObject
 
@@ -102,7 +102,7 @@ export function createRefusal(code: TurnFault, details: string): JsonObject {
 export interface Tool extends ToolSpec {
   /** Whether a call can be run again after a crash, because a second run has no further effect. */
   readonly repeatable: boolean
-  /** Whether a call has no effect besides its result, so that it need not be stored before it runs. Default: no. */
+  /** Whether a call has no effect besides its result. Such a call need not be stored before it runs. Default: no. */
   readonly readsOnly?: boolean
   /** Whether calls are left out of the model's context in later turns. */
   readonly ephemeral: boolean

@@ -1,7 +1,7 @@
 /**
  * id-filter.ts: remembers which ids were folded, in a fixed amount of memory (a Bloom filter).
  *
- * Nearly every id of a file is new. Querying the database for each id would create more garbage than all other work of
+ * Nearly every id of a file is new. Querying the database for each id would create more garbage than the rest of the
  * folding, and the object would grow by tens of megabytes.
  */
 

@@ -35,7 +35,7 @@ export interface ImportHost extends FoldingHost {
   readonly assetCopier: AssetCopier
   /** Returns the key that seals a tenant's exports; by default, this tenant's key. */
   readonly getSealKey: (tenant?: string) => Promise<CryptoKey>
-  /** Called when the transcript was replaced by the imported one or emptied. Clients must load it again. */
+  /** Called when the transcript has been emptied, or replaced by the imported one. Clients must load it again. */
   readonly onFolded: (staged: Pick<StagedFile, "tip" | "title">) => Promise<void>
   readonly log: Log
 }
@@ -148,10 +148,7 @@ function readKinds(staging: StagedRows): KindTotals {
   return state?.step === "folding" ? (state.kinds ?? {}) : {}
 }
 
-/**
- * Sets the time of records that have none at the start of a part to the last time of the previous part. Can be
- * repeated.
- */
+/** Sets the missing times at the start of each part to the last time of the previous part. Can be repeated. */
 async function fillMissingTimes(staging: StagedRows): Promise<void> {
   const yieldToOthers = createYielder(1)
   let timeMs = 0

@@ -65,7 +65,7 @@ export function createStagedRows(sql: SqlExecutor) {
 
     setState,
 
-    /** Adds the counts of content that was dropped while folding to those in the stored state. */
+    /** Adds the counts of content that folding has dropped to the counts in the stored state. */
     addKinds(lost: KindTotals): void {
       if (Object.keys(lost).length === 0) return
       const state = readState()
@@ -100,8 +100,8 @@ function createRecordWrites(sql: SqlExecutor) {
     },
 
     /**
-     * Sets the time of rows that have none at the start of a part to the last time of the previous part. Changes at
-     * most SLICE_ROWS rows, and returns whether there may be more.
+     * Sets the missing times at the start of a part to the last time of the previous part. Changes at most SLICE_ROWS
+     * rows, and returns whether there may be more.
      */
     fillMissingTimes(part: number, previousTimeMs: number): boolean {
       const slice = "SELECT n FROM staged WHERE at = ? AND n >= ? AND n < ? LIMIT ?"

@@ -44,7 +44,7 @@ export class TranscriptWriter {
   readonly #host: TranscriptWriterHost
   readonly #isSealed: boolean
   readonly #onInsert: (id: string) => void
-  /** Positions of first versions by `versionGroupKey`; read when the file's first additional version arrives. */
+  /** Positions of first versions, keyed by `versionGroupKey`; read when the file's first additional version arrives. */
   #firstVersions: Map<number, number> | null = null
   /** Newest position, and end of the active path. Nothing else writes during an import. */
   #newestPos: number

@@ -1,8 +1,8 @@
 /** yielder.ts: lets long loops give way to other requests to the same object. */
 
 /**
- * Number of batches between yields. These batches take a few milliseconds, so that other requests are served while a
- * file is folded. SPEC RE41.
+ * Number of batches between yields. These batches take a few milliseconds, so other requests are served while a file is
+ * folded. SPEC RE41.
  */
 export const FOLD_YIELD_BATCHES = 2
 

@@ -25,7 +25,7 @@ export function decideApproval(turn: ActiveTurn, call_id: string, decision: "all
   return succeed(readNewestMessage(turn.host)?.seq ?? stored.seq)
 }
 
-/** Allows every call of a tool that waits for approval. */
+/** Allows all of a tool's calls that are waiting for approval. */
 export function allowPendingCalls(turn: ActiveTurn, tool: string): void {
   const newest = readNewestMessage(turn.host)
   const calls = newest === null || isMessageSettled(newest) ? [] : listCalls(newest.message)
@@ -35,15 +35,16 @@ export function allowPendingCalls(turn: ActiveTurn, tool: string): void {
 }
 
 /**
- * Ends the wait of all calls that wait for the user, because the user did something else or the time limit was reached.
+ * Ends the wait of all calls that are waiting for the user, because the user did something else or the time limit was
+ * reached.
  */
 export function dismissWaitingCalls(turn: ActiveTurn): void {
   applyDecision(turn, (message) => dismissWaiting(turn.host, message))
 }
 
 /**
- * Returns the events for all calls that wait for the user. A call that waits for approval is denied. A call that has
- * asked a question is run again, with `cancel` as the answer.
+ * Returns the events for all calls that are waiting for the user. A call that is waiting for approval is denied. A call
+ * that has asked a question is run again, with `cancel` as the answer.
  */
 export function dismissWaiting({ store }: TurnHost, message: Message): TurnEvent[] {
   return listCalls(message).flatMap((call): TurnEvent[] => {

@@ -3,8 +3,8 @@
  *
  * call → DISPATCH → tool_result, or tool_input if the tool asks the user
  * Only this file gives a tool its card tag (on channel `user` only) and decides which stored assets the result attaches
- * to the answer. choose-result-card.ts decides whether the result becomes a card. If a tool throws, hangs or returns too
- * much, the call fails, but not the turn (SPEC TU7).
+ * to the answer. choose-result-card.ts decides whether the result becomes a card. If a tool throws, hangs or returns
+ * too much, the call fails, but the turn does not (SPEC TU7).
  */
 
 import * as v from "valibot"
@@ -42,7 +42,7 @@ export interface ToolDispatch {
   readonly call: ToolCall
   readonly exchange_id: string
   readonly trace?: string | undefined
-  /** The call's number among the calls of the same tool in this turn, from 1. */
+  /** The call's number among the calls of the same tool in this turn, counted from 1. */
   readonly nth: number
   readonly ordinal: number | null
   readonly channel: Channel

@@ -23,7 +23,7 @@ export type RevisionFrame = Extract<ClientFrame, { type: "regenerate" | "edit" |
 
 /**
  * Number of switch ids that are remembered, so that a repeated switch has no effect. A page never has this many
- * pending.
+ * switches pending.
  */
 const MAX_SWITCHES = 64
 

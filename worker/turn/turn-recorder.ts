@@ -173,7 +173,8 @@ export class TurnRecorder {
     const before = this.#stored.message
     const hasChanged = this.#message !== before || this.#hasPendingText || this.#alongside.isPending()
     if (this.#isSpent || !hasChanged) return null
-    // Reset only after the write has succeeded, because ops of a failed write must not be sent later.
+    // `#isSpent` becomes false again only after the write has succeeded, because ops of a failed write must not be sent
+    // later.
     this.#isSpent = true
     const addedTextOf = (at: number): string => this.#addedTextOf(at)
     const textOps = this.#segmenter.advance(this.#message, addedTextOf, this.#resolver)

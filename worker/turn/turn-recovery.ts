@@ -193,7 +193,8 @@ export function planRecovery(message: Message, isRepeatable: (tool: string) => b
 
 /**
  * Whether the last step was cut off after it had shown something. The write that ends a step also dispatches its calls
- * or asks for approval, so a step with such a call is known to be finished.
+ * or asks for approval, so a step with a dispatched call, or with a call for which approval was requested, is known to
+ * be finished.
  */
 function isLastStepCut({ parts }: Message): boolean {
   const last = parts.findLast((part) => !isBlankPart(part))

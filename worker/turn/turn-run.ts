@@ -46,7 +46,7 @@ export interface TurnHost {
   readonly sockets: Pick<Sockets, "sendMessage" | "sendOps">
   /** Returns the agent that answers new turns. */
   readonly currentAgent: () => ResolvedAgent
-  /** Called when no turn runs, so that answers to other agents can be delivered. */
+  /** Called when no turn is running, so that answers to other agents can be delivered. */
   readonly onIdle: () => void
   readonly times: TimeLimits
   /** Reads earlier turns for the model's context. */
@@ -66,11 +66,11 @@ export interface TurnHost {
   /** Finds the tenant's card for a tool's result. */
   readonly findCard: FindCard
   readonly nextSeq: () => number
-  /** Called when a write failed after it took a seq. The next seq continues from the stored ones. */
+  /** Called when a write has failed after it took a seq. The next seq continues from the stored ones. */
   readonly resetSeq: () => void
   /** Ensures that the object wakes within `times.alarmMs`, even if this process is killed. */
   readonly armAlarm: () => void
-  /** Called when an external answer began or ended: starts queued turns and syncs the directory. */
+  /** Called when an external answer has begun or ended: starts queued turns and syncs the directory. */
   readonly resume: () => void
   /** Each line contains the tenant, the session, and the trace of the running turn. */
   readonly log: Log
@@ -103,7 +103,7 @@ export interface TurnRun {
   firstDeltaMs: number | null
   /** The call that a click on a card makes before the model is called; null once it is recorded. */
   firstCall: FirstCall | null
-  /** Ids of the calls that run in this process. */
+  /** Ids of the calls that are running in this process. */
   readonly inFlight: Set<string>
   readonly notifier: Notifier
   /** Ends the turn at its time limit (SPEC TU11). */

@@ -207,30 +207,30 @@ export class TurnScheduler implements ActiveTurn {
   /** Withdraws a queued message. Repeating the call has no effect. Returns the seq of its write. */
   withdrawMessage(id: string): Result<number> {
     const withdrawn = withdrawQueued(this.host, id)
-    // Another agent may be waiting for the answer to the withdrawn message, even while a turn waits.
+    // Another agent may be waiting for the answer to the withdrawn message, even while a turn is waiting.
     this.host.onIdle()
     return withdrawn
   }
 
-  /** Whether a turn runs, waits or is paused, so that a new message must be queued. */
+  /** Whether a turn is running or waiting, or turns are paused. If so, a new message must be queued. */
   isActive(): boolean {
     const hasRun = this.#unfinishedRun() !== null || this.#advancing !== null
     return this.#isPaused || hasRun || hasUnfinishedAnswer(this.host)
   }
 
-  /** Whether a model or tools are running or about to run. Returns false while the turn waits for the user. */
+  /** Whether a model or tools are running or about to run. Returns false while the turn is waiting for the user. */
   isRunning(): boolean {
     const { store } = this.host
     const status = store.findNewestAnswer()?.status
     return status === "running" || (status !== "waiting" && store.countQueued() > 0)
   }
 
-  /** Returns the exchange whose answer runs or waits; null if there is none. */
+  /** Returns the exchange whose answer is running or waiting; null if there is none. */
   activeExchangeId(): string | null {
     return hasUnfinishedAnswer(this.host) ? (readNewestMessage(this.host)?.message.exchange_id ?? null) : null
   }
 
-  /** Returns the trace of the turn that this process runs; null if it runs none. Reads nothing. */
+  /** Returns the trace of the turn that this process is running; null if there is none. Reads nothing. */
   currentTrace(): string | null {
     return this.#unfinishedRun()?.recorder.currentMessage().trace ?? null
   }
@@ -245,13 +245,13 @@ export class TurnScheduler implements ActiveTurn {
     }
   }
 
-  /** Aborts the active run for good, because the session is erased. Writes nothing. */
+  /** Aborts the active run for good, because the session is being erased. Writes nothing. */
   stopAll(): void {
     this.#isStopped = true
     if (this.#run !== null) disposeRun(this.#run)
   }
 
-  /** Cancels the turn that runs or waits, so that its model calls are recorded, because the session is erased. */
+  /** Cancels the running or waiting turn of a session that is being erased, so that its model calls are recorded. */
   cancelForErasure(): void {
     const run = this.currentRun()
     if (run !== null && run.producer === null) cancelRun(this.host, run)

@@ -44,7 +44,9 @@ const RESTART_PAUSE_MS = 2 * 60_000
 const LEARN_SESSIONS = 8
 const MAX_GRANT_AGE_MS = 60 * 60_000
 
-/** How long all directories of an isolate rely on a reply that a tenant's budget is used up, in milliseconds. */
+/**
+ * How long all directories of an isolate rely on a reply which says that a tenant's budget is used up, in milliseconds.
+ */
 const SHARED_ANSWER_MS = 60_000
 const MAX_SHARED_ANSWERS = 1_000
 
@@ -67,7 +69,7 @@ export class DirectoryBudgets {
   #askedAt = 0
   #pauseMs = ASK_PAUSE_MS
 
-  /** `listRunning`: the keys of the listed sessions in which a turn runs. */
+  /** `listRunning`: the keys of the listed sessions in which a turn is running. */
   constructor(host: DirectoryHost, listRunning: () => readonly string[]) {
     this.#host = host
     this.account = new UserBudget({ sql: host.sql, now: Date.now, listRunning })
@@ -185,7 +187,7 @@ export class DirectoryBudgets {
   applyGrant(grant: TenantGrant | null, included = this.metering.getAcknowledgedBatch()): void {
     this.#isUnanswered = false
     this.#shareAnswer(grant)
-    // If there are no budgets, nothing must be stored for them.
+    // If there are no budgets, no tables are created for them.
     if (grant === null && !this.#host.tables.exist()) return
     this.#host.tables.create()
     if (grant === null) return this.account.removeAccount()

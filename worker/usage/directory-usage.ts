@@ -32,7 +32,7 @@ export const DIRECTORY_USAGE_TABLES = `
 /** With this index, a batch does not read the rows of all sessions to find those that have ended. */
 export const ENDED_LEDGERS = "CREATE INDEX usage_ended ON usage_session (ended) WHERE ended IS NOT NULL"
 
-/** Adds the number of each session's reports that are not in any batch yet. A new process sums these numbers. */
+/** Adds a column: the number of a session's reports that are not in any batch yet. A new process sums these numbers. */
 export const UNSENT_REPORTS = "ALTER TABLE usage_session ADD COLUMN reports INTEGER NOT NULL DEFAULT 0"
 
 /**

@@ -20,8 +20,8 @@ export const TENANT_USAGE_TABLES = `
     PRIMARY KEY (user, day)) WITHOUT ROWID`
 
 /**
- * Adds the time at which a ledger's user was erased, in milliseconds since 1970. With the index, removing old ledgers
- * reads no other rows.
+ * Adds a column: the time at which a ledger's user was erased, in milliseconds since 1970. With the index, removing old
+ * ledgers reads no other rows.
  */
 export const ENDED_USER_LEDGERS = `
   ALTER TABLE usage_ledger ADD COLUMN ended INTEGER;
@@ -35,7 +35,7 @@ const ENDED_MS = 24 * 60 * 60_000
 /** How often old ledgers of erased users are removed, in milliseconds. */
 const PRUNE_MS = 60 * 60_000
 
-/** Number of users that one page searches for usage, and number of rows of any other page. */
+/** Number of users that one page searches for usage, and number of rows on any other page. */
 const PAGE_USERS = 100
 const PAGE_ROWS = 500
 

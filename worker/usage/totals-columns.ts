@@ -41,7 +41,7 @@ export function rowToTotals(row: TotalsRow): UsageTotals {
   return { calls, unpricedCalls, retries, input, cached, cacheWritten, output, reasoning, cost }
 }
 
-/** Adds totals to the row of a key. The names of tables and keys must be constants of the caller. */
+/** Adds totals to the row of a key. The names of tables and keys must be constants in the caller's code. */
 export function putTotals(
   sql: SqlStorage,
   {

@@ -32,7 +32,7 @@ export const BUDGET_ACCOUNT_TABLE = `
 export interface UserBudgetHost {
   readonly sql: SqlStorage
   readonly now: () => number
-  /** Returns the listed sessions in which a turn runs. */
+  /** Returns the listed sessions in which a turn is running. */
   readonly listRunning: () => readonly string[]
 }
 

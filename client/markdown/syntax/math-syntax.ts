@@ -25,7 +25,10 @@ export function matchMath(text: string): string | null {
   return text.slice(0, opener.length + end + closer.length)
 }
 
-/** Returns a line that begins with a formula, through the end of the paragraph's line in which the formula ends. */
+/**
+ * Returns a formula of several lines at the start of the text, with its indentation. Null if there is none, or if more
+ * than a punctuation mark follows on its last line.
+ */
 export function matchMathBlock(text: string): string | null {
   const indent = MATH_BLOCK_INDENT.exec(text)?.[0]
   if (indent === undefined) return null

@@ -166,7 +166,7 @@ export async function verifyIdToken(
 }
 
 /**
- * Returns the issuer with a key for the token. Null if the issuer is unknown, or if the token's audiences belong to
+ * Returns the issuer of the token, with the newest keys that are known. Null if the issuer is unknown, or if the token's audiences belong to
  * different tenants.
  */
 async function findIssuer(
@@ -294,7 +294,7 @@ async function loadRole(
 const refusals = new BoundedMap<string, { readonly at: number; readonly count: number }>(MAX_CACHED_ISSUERS)
 
 /**
- * Records that a token naming a registered issuer was refused. Cost: one request to the tenant's object per
+ * Records that a token naming a registered issuer was refused. Cost: one request to the tenant's object per isolate and
  * REFUSAL_INTERVAL_MS.
  */
 async function recordRefusal(env: Env, { tenant, keys }: CachedIssuer, actor: Actor, now: number): Promise<void> {

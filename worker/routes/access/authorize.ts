@@ -44,7 +44,7 @@ const TOKEN_PROTOCOL = "token."
 export const authorize: MiddlewareHandler<AppEnv> = async (context, next) => {
   const rule = await findAccessRule(context.req.method, context.req.path)
   if (rule === undefined) return faultToResponse({ reason: "route_unknown" })
-  // Other sites can't use a route that needs no tenant's token.
+  // Other sites can't use a route that doesn't need a tenant's token.
   const isClosed = context.get("widgetOrigin") !== undefined && typeof rule.allow === "string"
   if (isClosed) return faultToResponse({ reason: "origin_denied" })
   if (rule.allow === "open") return await next()

@@ -13,8 +13,8 @@ const IPV4_BITS = 24
 const IPV6_BITS = 48
 
 /**
- * Number of bits by which limits count IPv6 addresses. One network has 2^64 addresses, so counting individual addresses
- * would be useless.
+ * Number of leading bits by which limits group IPv6 addresses. One network has 2^64 addresses, so counting individual
+ * addresses would be useless.
  */
 const IPV6_NETWORK_BITS = 64
 

@@ -1,6 +1,6 @@
 /**
- * embed-access.ts: gives the sites that show a tenant's widget access to the API and to media, and lets them frame the
- * page.
+ * embed-access.ts: gives access to the API and to media to the sites that show a tenant's widget, and lets these sites
+ * frame the page.
  *
  * Which sites are allowed depends on the tenant. The token of a request names the tenant. A preflight has no token, so
  * it succeeds for any https origin; the request that follows is checked. Source: SPEC WG2 to WG4, WG10.
@@ -24,8 +24,8 @@ export function allowsLoopback({ ENVIRONMENT }: Pick<Env, "ENVIRONMENT">): boole
 }
 
 /**
- * Whether a request from this origin may be passed on, so that its token is checked: some tenant could allow the
- * origin, and the request has a token or is a preflight, which never has one.
+ * Whether a request from this origin may be passed on to the check of its token: some tenant could allow the origin,
+ * and the request has a token or is a preflight, which never has one.
  */
 export function mayComeFromWidget({ req, env }: Context<AppEnv>, origin: string): boolean {
   if (!req.path.startsWith("/v1/") || !canBeEmbedHost(origin, allowsLoopback(env))) return false

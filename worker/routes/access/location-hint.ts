@@ -20,7 +20,7 @@ const CONTINENTS = new Map<string, readonly [DurableObjectLocationHint, number, 
 
 /**
  * Returns the location nearest to the client; undefined if the client's location is unknown. The platform uses a hint
- * only when it creates an object, and ignores it in a region.
+ * only when it creates an object, and ignores it for an object in a region.
  */
 export function readLocationHint({ cf }: { readonly cf?: unknown }): DurableObjectLocationHint | undefined {
   const { continent, longitude }: RequestPlace = cf ?? {}
@@ -28,7 +28,7 @@ export function readLocationHint({ cf }: { readonly cf?: unknown }): DurableObje
   if (entry === undefined) return undefined
   const [west, meridian, east] = entry
   const degrees = Number.parseFloat(String(longitude))
-  // Without a longitude, take the location that is nearest to most clients of the continent.
+  // Without a longitude, take the location that is nearest to most clients on the continent.
   if (Number.isNaN(degrees)) return continent === "EU" ? west : east
   return degrees < meridian ? west : east
 }

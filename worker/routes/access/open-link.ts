@@ -32,7 +32,7 @@ export async function openLink(env: Env, audience: LinkAudience, token: string):
   const signedAt = link.value.expires - SIGNED_URL_SECONDS
   const [access, fault] = await Promise.all([
     getTenantAccess(env, tenant),
-    // Links of version 0.1.0 don't name a user.
+    // Links from version 0.1.0 don't name a user.
     reader === undefined ? null : findReaderFault(env, { tenant, user: reader }, signedAt),
   ])
   if (access.status === "erased") return fail({ reason: "tenant_erased" })

@@ -31,8 +31,8 @@ const OTHER_ROUTES: readonly (readonly [pattern: RegExp, route: string])[] = [
 ]
 
 /**
- * Returns the pattern of a request's route; `other` if there is no such route. A refused method also has the route
- * `other`.
+ * Returns the pattern of a request's route; `other` if there is no such route. A request with a refused method also has
+ * the route `other`.
  */
 export async function nameRoute(method: string, path: string): Promise<string> {
   const rule = await findAccessRule(method, path)

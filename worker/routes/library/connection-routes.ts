@@ -18,7 +18,7 @@ connectionRoutes.post("/:server", async (context) => {
   const { startConnection } = await import("../../signin/mcp-connection.ts")
   const { req } = context
   const { origin } = new URL(req.url)
-  // In a page of another site, the browser would not store the cookie, so the connection could not be completed after
+  // On a page of another site, the browser would not store the cookie, so the connection could not be completed after
   // the user's consent.
   if ((req.header("origin") ?? origin) !== origin) return faultToResponse({ reason: "origin_denied" })
   const request = { server: req.param("server"), origin, cookie: req.header("cookie") ?? null }

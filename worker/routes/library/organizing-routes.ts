@@ -60,8 +60,7 @@ organizingRoutes.patch("/:id", requireSession, async (context) => {
   const { title, ...change } = body.value
   const id = context.req.param("id")
   const hasChange = Object.values(change).some((value) => value !== undefined)
-  // The directory's change comes first, because it can be refused. That way, a refused request doesn't change the
-  // title.
+  // The directory is changed first, because it can refuse the change. In that case, the title must not change either.
   const changed = hasChange ? await changeOne(context, id, { do: "change", change }) : succeed(null)
   if (!changed.ok) return faultToResponse(changed.fault)
   const renamed =

@@ -1,6 +1,6 @@
 /**
- * viewer-routes.ts: lists, adds and removes the users with whom a session is shared, and lists the sessions that others
- * have shared.
+ * viewer-routes.ts: lists, adds and removes the users with whom a session is shared, and lists the sessions that other
+ * users share with the caller.
  *
  * Mounted below the routes of sessions. A viewer reads a session with `?owner=` (access/authorize.ts).
  */

@@ -42,8 +42,7 @@ function refuseRemote(because: RemoteFlaw) {
 
 /**
  * Fetches a URL, and returns once the first bytes of the response have been read. The caller streams the rest.
- * `isAllowedHost` restricts redirects; in tests, requests go to `upstream`
- * instead.
+ * `isAllowedHost` restricts redirects. In tests, requests go to `upstream` instead.
  *
  * Errors: `url_refused` for the URL or a redirect; `remote_refused` with the reason.
  */

@@ -30,7 +30,7 @@ export async function serveRemoteMedia(context: Context<AppEnv>): Promise<Respon
   const cached = await matchCache(key, req.header("range"))
   if (cached !== null) return withOwnHeaders(cached)
   const { tenant, user, viewer = user } = claims.value
-  // Links of version 0.1.0 don't name a user. These links expire within an hour after an update.
+  // Links from version 0.1.0 don't name a user. These links expire within an hour after an update.
   const counted =
     viewer === undefined ? succeed(null) : await directoryStub(env, { tenant, user: viewer }).countRemoteFetch()
   if (!counted.ok) return faultToResponse(counted.fault)

@@ -1,4 +1,4 @@
-/** api-key-routes.ts: lists, creates, rotates and revokes the API keys of a tenant. A key's secret is shown only once. */
+/** api-key-routes.ts: lists, creates, rotates and revokes a tenant's API keys. A key's secret is shown only once. */
 
 import type { Administrator } from "../../platform/rpc/actor.ts"
 import * as v from "valibot"

@@ -111,7 +111,7 @@ function readServedTenant({ env, req }: Context<AppEnv>): Result<string> {
   return served.ok ? succeed(id.output) : served
 }
 
-/** Returns the receipt of an erased tenant, whose users can no longer sign in to read it. */
+/** Returns the receipt for an erased tenant, whose users can no longer sign in to read it. */
 tenantRoutes.get("/:id/receipt", async (context) => {
   const id = v.safeParse(tenantIdSchema, context.req.param("id"))
   const receipt = id.success ? await tenantStub(context.env, id.output).getTenantReceipt() : null

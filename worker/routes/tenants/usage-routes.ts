@@ -20,13 +20,13 @@ import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 
 /**
- * Maximum number of users whose directories are called to report outstanding usage: as many as one page of usage by
- * user covers.
+ * Maximum number of users whose directories are called to report outstanding usage: as many as there are on one page of
+ * usage by user.
  */
 const MAX_REFRESHED_USERS = 100
 
 /**
- * Minimum time between two calls of an isolate to the same directories, and maximum wait for their reports, in
+ * Minimum time between two calls from an isolate to the same directories, and maximum wait for their reports, in
  * milliseconds.
  */
 const REFRESH_PAUSE_MS = 30_000
@@ -41,7 +41,7 @@ const CONCURRENT_REFRESHES = 8
  */
 const MAX_REFRESHED_PAGES = 8
 
-/** Whether the totals were complete after the last refresh, by tenant and first user. */
+/** Whether the totals were complete after the last refresh, keyed by tenant and first user. */
 const refreshed = new FreshCache<boolean>(REFRESH_PAUSE_MS, 1_000)
 
 export async function readUsage(context: Context<AppEnv>): Promise<Response> {
@@ -64,7 +64,7 @@ const INCOMPLETE = { incomplete: { turns_per_user: RENEW_TURNS - 1 } } satisfies
  * the requested page of usage by user. The other directories of a larger tenant report after RENEW_TURNS turns of a
  * user, or when the month has ended (SPEC MT6, MT19).
  *
- * Returns whether all users have reported, so that the tenant's totals are complete.
+ * Returns whether all users have reported and the tenant's totals are therefore complete.
  */
 async function refreshTotals(context: Context<AppEnv>, { by, after = "" }: UsageQuery): Promise<boolean> {
   const { tenant } = context.get("claims")

@@ -1,4 +1,4 @@
-/** allowed-tools.ts: the tools whose calls run in a session without asking. Source: SPEC AP8 to AP10. */
+/** allowed-tools.ts: the tools whose calls run in a session without asking the user. Source: SPEC AP8 to AP10. */
 
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import type { AllowedTool } from "../../../shared/protocol/writing/answer-usage.ts"

@@ -8,7 +8,7 @@ import type { FeedbackChange } from "../../platform/rpc/session-types.ts"
 import type { SessionStore } from "../../store/session-store.ts"
 import type { LiveSession } from "../live-session.ts"
 
-/** Maximum number of answers whose feedback is listed: more than a user gives in one conversation. */
+/** Maximum number of answers whose feedback is listed: more than a user rates in one conversation. */
 const MAX_FEEDBACK_LISTED = 2_000
 
 /**

@@ -8,7 +8,7 @@ import type { RefusedLine } from "../../platform/rpc/session-types.ts"
 
 export class IngestTally {
   applied = 0
-  /** Records that had been applied before. */
+  /** Number of records that had already been applied. */
   repeated = 0
   /** Number of refused lines. */
   skipped = 0

@@ -10,7 +10,9 @@ import type { LateToolResult } from "../../platform/rpc/session-types.ts"
 import { computeDeliveryId } from "../../webhook/delivery-id.ts"
 import type { LiveSession } from "../live-session.ts"
 
-/** Stores the result for its call, which is waiting or runs again after a restart. Repeating the call has no effect. */
+/**
+ * Stores the result for its call, which is waiting or will run again after a restart. Repeating the call has no effect.
+ */
 export async function acceptToolResult(
   session: LiveSession | null,
   { tool, call_id, id, text }: LateToolResult,

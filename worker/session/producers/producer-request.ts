@@ -34,7 +34,7 @@ export class ProducerRequest {
   readonly #tally = new IngestTally()
   /** The open answer to which the records belong. */
   #run: TurnRun | null = null
-  /** The signal with which `#onAbort` is registered. */
+  /** The signal on which `#onAbort` is registered. */
   #abortSignal: AbortSignal | null = null
   /** Id of the newest answer of this request. */
   #answerId: string | null = null

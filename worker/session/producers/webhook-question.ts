@@ -67,8 +67,8 @@ async function sendQuestion(
 }
 
 /**
- * Creates the message, which contains the token and id that a program receives, so that the service can stream its
- * answer too.
+ * Creates the message. It contains a token and an id, as a question to a program does, so that the service can also
+ * stream its answer.
  */
 async function createMessage(
   env: Env,

@@ -2,7 +2,7 @@
  * auto-title.ts: asks the model for a title after the first finished answer. Loaded on demand.
  *
  * first answer → TITLE (one model call) → session row, directory, viewers
- * No turn waits for it. The request is recorded before the call, so a restart doesn't ask again. If anything
+ * No turn waits for the title. The request is recorded before the call, so a restart doesn't ask again. If anything
  * fails, the title remains the first words of the conversation.
  */
 

@@ -16,8 +16,8 @@ const REFUSALS: ReadonlySet<number | null> = new Set([400, 404, 415, 422, 501])
 export type BackgroundRequest = Omit<ModelRequest, "signal">
 
 /**
- * Returns the model's output; empty if it failed or took longer than `limitMs`. A model that refuses the request's
- * schema is called again without the schema.
+ * Returns the model's output; empty if the call failed or took longer than `limitMs`. A model that refuses the
+ * request's schema is called again without the schema.
  */
 export async function askInBackground(
   session: LiveSession,

@@ -19,7 +19,7 @@ export function createToolGrantRows({ queryAll, queryFirst }: Database) {
       queryAll("DELETE FROM tool_grant WHERE tool = ?", tool)
     },
 
-    /** Lists all allowed tools, by name. There are at most as many as the deployment has tools. */
+    /** Lists all allowed tools, by name. */
     list(): AllowedTool[] {
       return queryAll("SELECT tool, since FROM tool_grant ORDER BY tool").map(({ tool, since }) => ({
         tool: columnToText(tool),

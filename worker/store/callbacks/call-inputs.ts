@@ -17,7 +17,7 @@ const CALL_INPUT_TABLE =
 /** A server's request, identified by a key that the server chose. */
 export interface InputRequest {
   readonly key: string
-  /** Null if the request was declined at once, so that it isn't shown. */
+  /** Null if the request was declined at once and therefore isn't shown. */
   readonly form: CallInput | null
   readonly answer: InputAnswer | null
 }

@@ -1,6 +1,6 @@
 /**
- * tool-callbacks.ts: the `tool_callback` table: stores results that a tenant's service sends later, until the turn has
- * ended.
+ * tool-callbacks.ts: the `tool_callback` table: results that a tenant's service sends later. They are stored until the
+ * turn has ended.
  *
  * The row survives a restart between the arrival of a result and the end of its call. Source: SPEC TW5.
  */
@@ -27,7 +27,7 @@ export function createToolCallbacks({ queryAll, queryFirst, hasTable }: Database
     /** Returns the result of a call; null if none has arrived. */
     read,
 
-    /** Stores a result, and passes it to the call that waits for it. Only the first result of a call counts. */
+    /** Stores a result, and passes it to the call that is waiting for it. Only the first result of a call counts. */
     put(callId: string, result: string): void {
       queryAll(TOOL_CALLBACK_TABLE)
       hasRows = true

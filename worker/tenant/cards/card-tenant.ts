@@ -1,5 +1,5 @@
 /**
- * card-tenant.ts: the tenant object's methods for its cards. Their code is loaded on demand. Source: SPEC
+ * card-tenant.ts: the tenant object's methods for the tenant's cards. Their code is loaded on demand. Source: SPEC
  * CV9.
  */
 

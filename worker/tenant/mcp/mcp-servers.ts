@@ -64,7 +64,7 @@ const UNKNOWN: { readonly ok: false; readonly fault: Fault } = fail({ reason: "m
 export class McpServers {
   readonly #host: TenantHost
   readonly connections: UserConnections
-  /** Listings that are under way, by server. */
+  /** Listings that are under way, keyed by server. */
   readonly #refreshing = new Map<string, Promise<Result<StoredMcpServer>>>()
 
   constructor(host: TenantHost) {
@@ -133,8 +133,8 @@ export class McpServers {
   async openCall({ user, server: name, tool, asks, isFromApp = false }: McpCall): Promise<Result<McpEndpoint>> {
     const stored = this.#find(name)
     if (stored === null) return UNKNOWN
-    // What a server offers to one user says nothing about what it offers to others, so only administrators renew such a
-    // list.
+    // What a server offers to one user says nothing about what it offers to others, so the list of a server to which
+    // users connect is renewed only by administrators.
     const isFresh = isPerUser(stored.config) || Date.now() - stored.fetched < stored.ttl
     const current: Result<StoredMcpServer> = isFresh ? succeed(stored) : await this.#refreshOnce(stored, user)
     if (!current.ok) return current

@@ -30,7 +30,7 @@ export async function openServerSecret(
 
 export class UserConnections {
   readonly #host: TenantHost
-  /** Renewals that are under way, by user and server. A refresh token may be used only once. */
+  /** Renewals that are under way, keyed by user and server. A refresh token may be used only once. */
   readonly #renewing = new Map<string, Promise<Result<string, McpFlaw>>>()
 
   constructor(host: TenantHost) {

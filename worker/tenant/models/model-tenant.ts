@@ -1,6 +1,6 @@
 /**
- * model-tenant.ts: the tenant object's methods for its own models. Their code is loaded on the first
- * call. Source: SPEC TM1.
+ * model-tenant.ts: the tenant object's methods for the tenant's own models. Their code is loaded on the first call.
+ * Source: SPEC TM1.
  */
 
 import type { Result } from "../../../shared/fault.ts"

@@ -1,5 +1,5 @@
 /**
- * open-questions.ts: passes questions to external agents on to the programs that wait for them. Source: SPEC EA4.
+ * open-questions.ts: passes questions for external agents to the programs that are waiting for them. Source: SPEC EA4.
  *
  * session ▶ OPEN QUESTIONS ▶ the request of a program
  * Nothing is stored. A session offers its question again until a program has taken it, so a restart loses nothing.

@@ -22,7 +22,7 @@ export const LIST_USERS_SQL = "SELECT * FROM users WHERE id > ? AND id >= ? AND 
 /** Number of users whose keys are written at a time. A user has at most nine keys, each with two rows. */
 const USERS_PER_FILL = 500
 
-/** Appended to a prefix, it sorts after every id with that prefix, because no id contains this character. */
+/** A prefix followed by this character sorts after every id with that prefix, because no id contains the character. */
 const AFTER_IDS = "\x7f"
 
 type UserRow = { id: string; name: string | null; role: string; issuer: string | null; status: string; created: number }
@@ -80,7 +80,7 @@ export class UserRows {
     return row === undefined ? null : toUser(row)
   }
 
-  /** Returns the users after an id whose ids begin with `prefix`, by id. Cost: one row read per user. */
+  /** Returns the users whose ids begin with `prefix` and follow the id `after`, by id. Cost: one row read per user. */
   list(after: string, prefix: string, limit: number): TenantUser[] {
     return this.#sql
       .exec<UserRow>(LIST_USERS_SQL, after, prefix, prefix + AFTER_IDS, limit)

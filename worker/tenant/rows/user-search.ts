@@ -17,7 +17,7 @@ import { listSearchKeys, toSearchKey } from "./user-search-keys.ts"
  */
 const ROWS_PER_USER = 2
 
-/** Appended to a prefix, it sorts after every string with that prefix. */
+/** A prefix followed by this character sorts after every string with that prefix. */
 const AFTER_KEYS = "\u{10ffff}"
 
 /**

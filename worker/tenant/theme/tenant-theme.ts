@@ -35,8 +35,8 @@ export function changeLogo(host: TenantHost, actor: Actor, logo: StoredLogo | nu
 }
 
 /**
- * Describes a theme for the audit log: its colours, its measures and the number of its texts, but not the texts
- * themselves.
+ * Describes a theme for the audit log: its colours, its font, its measures and the number of its strings, but not the
+ * strings themselves.
  */
 function describeTheme({ accent, accent_text, font, radius, density, name, welcome, suggestions }: Theme) {
   return {

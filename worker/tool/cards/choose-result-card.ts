@@ -3,8 +3,8 @@
  *
  * result → CHOOSE → the result with its trailer, and the stored `card`
  * A result becomes a card if its trailer contains the call's own tag and its data fits into a card (`resolveCardTag`).
- * Tools with a component of the page add the trailer themselves. For the others, `addTemplateCard` adds it if the
- * tenant or the tool has a template that matches the data. The model only places the card (SPEC SG3, CV10).
+ * Tools whose results a component of the page shows add the trailer themselves. For the others, `addTemplateCard` adds
+ * it if the tenant or the tool has a template that matches the data. The model only places the card (SPEC SG3, CV10).
  */
 
 import type { Json } from "../../../shared/json.ts"

@@ -32,7 +32,7 @@ interface ShippedTemplate {
   readonly actions?: Json
 }
 
-/** Templates that earlier versions shipped, by name. */
+/** Templates that earlier versions shipped, each with its name. */
 const OLD_TEMPLATES: readonly (readonly [string, unknown])[] = [
   ["calculation", oldCalculation],
   ["list", oldList],

@@ -1,5 +1,5 @@
 /**
- * draw-image.ts: draws a chart or a landscape as a PNG file. The Worker loads this code on the first such call.
+ * draw-image.ts: draws a chart or a landscape as a PNG file. The Worker loads this code when it first draws an image.
  */
 
 import { type Chart, drawChart } from "./chart.ts"

@@ -45,7 +45,7 @@ const PAGES: readonly (readonly [path: string, title: string, quote: string])[] 
   ],
 ]
 
-/** Returns the pages with the most words of the query, best first. Cost: linear in the size of the library. */
+/** Returns the pages that contain the most words of the query, best first. Cost: linear in the size of the library. */
 export function searchSampleLibrary(query: string, limit: number): readonly SamplePage[] {
   const words = new Set(listWords(query))
   return PAGES.map(([path, title, quote]) => ({ url: `https://example.com/library/${path}`, title, quote }))

@@ -1,4 +1,4 @@
-/** fetch-weather.ts: fetches the weather of a place, within a time limit. Loaded on the first call. */
+/** fetch-weather.ts: fetches the weather for a place, within a time limit. Loaded on the first call. */
 
 import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { fail, type Result } from "../../../shared/fault.ts"

@@ -1,5 +1,5 @@
 /**
- * sample-cities.ts: invented weather of well-known cities, for the sample source. Every kind of weather occurs.
+ * sample-cities.ts: invented weather for well-known cities, for the sample source. Every kind of weather occurs.
  */
 
 export interface SampleCity {

@@ -110,7 +110,7 @@ const CLIMATES = [
   [95, 24, 79, 34, 85],
 ] as const
 
-/** Returns the weather of a place that is not listed; null if the text cannot be the name of a place. */
+/** Returns the weather for a place that is not listed; null if the text cannot be the name of a place. */
 function inventCity(location: string): SampleCity | null {
   const name = normalizeName(location)
   if (!/^[\p{L}][\p{L}\p{M}'’.,() -]+$/u.test(location) || IMAGINARY_PLACES.has(name)) return null

@@ -1,5 +1,5 @@
 /**
- * weather-tool.ts: the weather of one place, as the data of a weather card (shared/card/weather-payload.ts).
+ * weather-tool.ts: the weather for one place, as the data of a weather card (shared/card/weather-payload.ts).
  *
  * Every call ends with data or with `{error, details}`, even if the source misbehaves.
  */

@@ -10,7 +10,7 @@ export function findOpenText({ parts }: Pick<Message, "parts">): Extract<Part, {
   return last?.type === "text" && last.open && last.text.trim() !== "" ? last : null
 }
 
-/** Whether a text ends within code. */
+/** Whether the text ends within code. */
 export function isInCode(text: string): boolean {
   // Inline code is recognised only once it is closed, so only a fence can still be open at the end of the text.
   const last = splitCode(text).at(-1)
@@ -48,7 +48,7 @@ export async function* joinText(events: AsyncIterable<ModelEvent>, shown: string
   }
 }
 
-/** Whether a text begins in a script that is written without spaces. */
+/** Whether the text begins in a script that is written without spaces. */
 function isUnspaced(text: string): boolean {
   return /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u.test(text)
 }
