@@ -99,10 +99,7 @@ function createCallRows({ queryAll, queryFirst }: Database) {
       return queryFirst(query, pos) !== null
     },
 
-    /**
-     * Returns the position of the next message, after `pos`, that has a call waiting for its final result; null if
-     * there is none.
-     */
+    /** Returns the position of the next message after `pos` with a call waiting for its final result, or null. */
     findWaitingCallAfter(pos: number): number | null {
       const row = queryFirst(
         "SELECT pos FROM tool_calls WHERE pos > ? AND status = 'waiting' ORDER BY pos LIMIT 1",
