@@ -12,7 +12,7 @@ interface SectionModule {
   readonly Section: ComponentType<AdminContext>
 }
 
-/** Creates a component that loads the section, and shows the error with a button if that fails. */
+/** Creates a component that loads the section, or shows an error and a button to retry if that fails. */
 export function deferSection(importModule: () => Promise<SectionModule>): ComponentType<AdminContext> {
   const section = deferModule(importModule)
   return function DeferredSection(props: AdminContext): VNode {

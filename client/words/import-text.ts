@@ -1,4 +1,4 @@
-/** import-text.ts: the strings of the import, which is loaded on first use. Pure. */
+/** import-text.ts: the strings of the import dialog, which is loaded on first use. Pure. */
 
 import { formatCount } from "./format/number-format.ts"
 import { formatPlural } from "./format/plural.ts"
@@ -34,9 +34,10 @@ function formatExportSummary(imported: number, empty: number, leftOut: number, m
   return sentences.join(" ")
 }
 
-/** Returns the reason why parts of a response were dropped when the message was assembled. */
+/** Returns why parts of a response were dropped when the message was assembled. */
 function wasDropped(count: number): string {
-  return `${was(count)} dropped: too late, too much, or different from what is shown`
+  const it = plural(count, { one: "it", other: "they" })
+  return `${was(count)} dropped because ${it} arrived too late, exceeded a limit, or differed from what is shown`
 }
 
 type ImportKind =
@@ -69,25 +70,25 @@ const KIND_TEXTS: Readonly<Record<ImportKind, string | ((count: number) => strin
   file: (count) => `${countNoun(count, "file")} couldn't be imported.`,
   document: (count) => `${countNoun(count, "document")} ${was(count)} imported as text.`,
   canvas: (count) => `${countNoun(count, "canvas", "canvases")} ${was(count)} imported as text.`,
-  hidden_thinking: (count) => `${countNoun(count, "thinking block")} can't be read, because the provider encrypted it.`,
+  hidden_thinking: (count) => `${countNoun(count, "thinking block")} can't be read because providers encrypt thinking.`,
   system: (count) => `${countNoun(count, "system message")} ${isNot(count)} shown.`,
   subagent: (count) => `${countNoun(count, "subagent message")} ${isNot(count)} shown.`,
-  branch: (count) => `${countNoun(count, "message")} of other branches of the conversation ${isNot(count)} shown.`,
-  long_question: (count) => `${countNoun(count, "message")} of the user over 64 KB ${was(count)} shortened.`,
+  branch: (count) => `${countNoun(count, "message")} from other branches of the conversation ${isNot(count)} shown.`,
+  long_question: (count) => `${countNoun(count, "user message")} over 64 KB ${was(count)} shortened.`,
   call: (count) =>
     `${countNoun(count, "tool call")} beyond the limit or after the end of a response ${was(count)} dropped.`,
   text: (count) => `${countNoun(count, "piece")} of text ${wasDropped(count)}.`,
   result: (count) => `${countNoun(count, "tool result")} ${wasDropped(count)}.`,
   output: (count) => `${countNoun(count, "piece")} of tool output ${wasDropped(count)}.`,
   start: (count) =>
-    `${countNoun(count, "start or approval", "starts and approvals")} of tool calls ${wasDropped(count)}.`,
-  other: (count) => `${countNoun(count, "block")} of other unknown types, imported as text.`,
+    `${countNoun(count, "tool call start or approval", "tool call starts or approvals")} ${wasDropped(count)}.`,
+  other: (count) => `${countNoun(count, "block")} of other unknown types ${was(count)} imported as text.`,
 }
 
 export const importText = translate("import", {
   title: "Import a conversation",
   doneTitle: "Imported",
-  hint: "Upload a Cuecard export, or a conversation file of ChatGPT, Claude, Codex, Pi or a model API. It opens as a new conversation.",
+  hint: "Upload a Cuecard export, or a conversation file from ChatGPT, Claude, Codex, Pi or a model API. It opens as a new conversation.",
   chooseFile: "Choose a file",
   orDrop: " or drop it here",
   fileInput: "File to import",
@@ -101,11 +102,11 @@ export const importText = translate("import", {
   skippedLines: (skipped: number) => `${countNoun(skipped, "line")} ${was(skipped)} skipped:`,
   kinds: KIND_TEXTS,
   unknownMessages: (count: number, role: string) =>
-    `${countNoun(count, "message")} of the unknown role “${role}”, imported as text.`,
+    `${countNoun(count, "message")} with the unknown role “${role}” ${was(count)} imported as text.`,
   unknownLines: (count: number, type: string) =>
     `${countNoun(count, "line")} of the unknown type “${type}” ${isNot(count)} shown.`,
   unknownBlocks: (count: number, type: string) =>
-    `${countNoun(count, "block")} of the unknown type “${type}”, imported as text.`,
+    `${countNoun(count, "block")} of the unknown type “${type}” ${was(count)} imported as text.`,
   several: "Importing",
   severalOf: (done: number, of: number) => `${formatCount(done)} of ${countNoun(of, "conversation")}`,
   line: (line: number) => `Line ${line}`,
@@ -117,7 +118,7 @@ export const importText = translate("import", {
   zip: "This is a ZIP archive. Unzip it and import a conversation file from it, such as “conversations.json”.",
   gzipTooLarge: "Compressed files can be up to 64 MB. Unzip the file first.",
   arrayTooLarge: "JSON lists can be up to 64 MB. Put one message per line.",
-  lineTooLong: "A line of this file is too long to import.",
+  lineTooLong: "A line in this file is too long to import.",
   tooLarge: "Files can be up to 4 GB. Split the file and import each part.",
   imported: (title: string) => `Imported “${title}”.`,
 })

@@ -120,7 +120,7 @@ function compare(keyword: string, figure: number, limit: number): string | null 
       : keyword === "exclusiveMinimum"
         ? figure > limit
         : figure < limit
-  return isWithin ? null : `is outside ${keyword} (${limit})`
+  return isWithin ? null : `violates ${keyword} (${limit})`
 }
 
 function hasType(value: Json, type: string): boolean {

@@ -62,7 +62,7 @@ describe("a declaration", () => {
 
   test("[TO12] the error for a mismatch contains the pointer to the value", async () => {
     const detailsOf = async (args: object) => Object(await echo.execute(args as never, toolContext())).details
-    expect(await detailsOf({ word: "x", "a/b": [1, 2, -3] })).toBe('"/a~1b/2" is outside minimum (0).')
+    expect(await detailsOf({ word: "x", "a/b": [1, 2, -3] })).toBe('"/a~1b/2" violates minimum (0).')
     expect(await detailsOf({ word: 5 })).toBe('"/word" must be of type string.')
     expect(await detailsOf({ word: "x", more: 1 })).toBe(`"/more" isn't allowed by the schema.`)
     expect(await detailsOf({})).toBe('The object needs the property "word".')
@@ -107,7 +107,7 @@ describe("a shipped card", () => {
     ["calculation", { expression: "6 * 7", result: 42 }, "a6a7db179b7fe1d96ed7d5015e86e163"],
     ["page", { url: "https://example.com/", title: "Tea", site: "example.com" }, "f56e1a2b57cc9cb8c931bccdc591c7c1"],
     ["timer", { label: "Tea", ends_at: "2026-05-02T14:05:00Z" }, "38a492c06048e1085af700c1900eed4a"],
-  ] as const)("[TO14] the version of %s is the one that messages name", async (name, data, revision) => {
+  ] as const)("[TO14] the version of %s is the one that stored messages refer to", async (name, data, revision) => {
     expect(await findShippedCard(name, data)).toBe(`${name}@${revision}`)
   })
 

@@ -204,7 +204,7 @@ describe("chart", () => {
     }
     const huge = { title: "x", data: [{ label: "a", value: 1e300 }] }
     expect((await runTool(createChartTool(), huge)).object).toMatchObject({
-      details: `"/data/0/value" is outside maximum (1000000000000000).`,
+      details: `"/data/0/value" violates maximum (1000000000000000).`,
     })
   })
 

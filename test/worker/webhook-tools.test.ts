@@ -132,7 +132,7 @@ describe("a call", () => {
     await putTool("tw-args", "tw-args")
     const tool = await runTool(await openToolSession("tw-args"), "q1", { order: "A", count: 0 })
     expect(tool).toMatchObject({ status: "failed", error: { code: "tool_arguments" } })
-    expect(tool?.result).toContain('\\"/count\\" is outside minimum (1).')
+    expect(tool?.result).toContain('\\"/count\\" violates minimum (1).')
     expect(await seenAt("tw-args")).toEqual([])
   })
 

@@ -57,9 +57,9 @@ export async function mountConversation(
   options: WidgetOptions,
   host: WidgetHost,
 ): Promise<WidgetView> {
-  // The element removes a box that it no longer uses from the document.
+  // When the element no longer uses a box, it removes it from the document.
   if (mountedBox?.isConnected === true)
-    throw new WidgetError("already_shown", "The document shows another conversation.")
+    throw new WidgetError("already_shown", "The document already shows another conversation.")
   mountedBox = box
   try {
     setPageRoot(root, box)
@@ -75,7 +75,7 @@ export async function mountConversation(
     // If the code or the settings can't be loaded, the conversation has the default look.
     await import("./widget-theme.ts").then(({ waitForTheme }) => waitForTheme(environment, box)).catch(() => {})
     await languageShown
-    if (mountedBox !== box) throw new WidgetError("already_shown", "The element was changed meanwhile.")
+    if (mountedBox !== box) throw new WidgetError("already_shown", "The element was changed while it was loading.")
     box.replaceChildren()
     return showConversation(box, options, host, environment, user)
   } catch (error) {
@@ -84,10 +84,10 @@ export async function mountConversation(
   }
 }
 
-/** Whether strings in another language may be shown or are being loaded. */
+/** Whether strings in a language other than English may be on the screen or are being loaded. */
 let wasTranslated = false
 
-/** Shows the strings in the best of these languages. English needs no additional code. */
+/** Shows the strings in the language that best matches these tags. English needs no additional code. */
 async function showTexts(root: ShadowRoot, tags: readonly string[]): Promise<void> {
   // The pseudo-language is for tests.
   const next = tags[0] === "en-XA" ? tags[0] : matchLanguage(tags)
@@ -188,8 +188,8 @@ function showConversation(
 }
 
 /**
- * Starts listening to the document's events. Their code is loaded later, because an empty conversation has no links,
- * and `isOnline` is correct until then.
+ * Listens to the document's events once the code that handles them is loaded. This can wait, because an empty
+ * conversation has no links, and `isOnline` is correct until then.
  */
 function listenLater(context: DocumentContext): Cleanup {
   const listeners = new AbortController()
@@ -197,7 +197,7 @@ function listenLater(context: DocumentContext): Cleanup {
   return () => listeners.abort()
 }
 
-/** Starts the router in the same way as the page. */
+/** Starts the router the way the page does. */
 function startRouter(router: SessionRouter, { loadSettings }: WidgetEnvironment): void {
   router.openFromHash()
   void router.restoreDrafts()

@@ -1,6 +1,6 @@
 /**
- * settings-routes.ts: the origins and media hosts that a tenant allows. The tenant's pages read them, and an
- * administrator sets them.
+ * settings-routes.ts: a tenant's settings for its pages, such as allowed origins and media hosts. The pages read them,
+ * and an administrator sets them.
  */
 
 import type { PageSettings } from "../../shared/protocol/http-body.ts"

@@ -19,10 +19,10 @@ export function removeUserConnections(sql: SqlStorage, user: string): void {
   sql.exec("DELETE FROM mcp_connections WHERE user = ?", user)
 }
 
-/** Maximum number of characters in all tool definitions of an agent: a quarter of a usual context. */
+/** Maximum number of characters in all tool definitions of an agent: about a quarter of a typical context. */
 const MAX_DEFINITION_CHARS = 128 * 1024
 
-/** Returns the tools of these servers that can be used, up to MAX_DEFINITION_CHARS. */
+/** Returns the usable tools of these servers, up to MAX_DEFINITION_CHARS. */
 export function listAgentTools(sql: SqlStorage, servers: readonly string[]): McpTool[] {
   const query = "SELECT ready FROM mcp_servers WHERE name = ?"
   const tools = servers.flatMap((name) =>
