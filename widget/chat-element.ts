@@ -148,7 +148,7 @@ class CuecardChat extends HTMLElement {
   async #loadView(shell: WidgetShell): Promise<WidgetView> {
     const options = readOptions(this, import.meta.url)
     try {
-      if (options === null) throw new TypeError("The url is not an address.")
+      if (options === null) throw new TypeError("The url isn't a valid URL.")
       const view = await this.#createView(shell, options)
       if (this.#shell !== shell) view.dispose()
       return view

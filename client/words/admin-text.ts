@@ -78,7 +78,7 @@ export const usersText = {
   erase: "Erase…",
   eraseTitle: (name: string) => `Erase ${name}?`,
   eraseText:
-    "All their conversations, files and settings are permanently deleted. So are all exports of the organization, because they contain this user. You can't undo this. You'll get a receipt in the section “Export & deletion”.",
+    "All their conversations, files and settings are permanently deleted. So are all exports of the organization, because they contain this user. You can't undo this. You'll get a receipt in the “Export & deletion” section.",
   eraseBackups: `If the server makes scheduled backups, they contain this user for up to ${MAX_BACKUP_DAYS} more days. Then they are deleted.`,
   typeId: (id: string) => `To confirm, type the user ID ${id}`,
   confirmErase: "Erase this user",
@@ -138,7 +138,7 @@ export const keysText = {
 
 export const issuersText = {
   lead: "Connect your identity provider (OpenID Connect), so that your users can sign in with their existing accounts.",
-  empty: "No sign-in provider yet.",
+  empty: "No sign-in providers yet.",
   add: "Add a provider",
   addTitle: "Add a sign-in provider",
   editTitle: (name: string) => `Edit “${name}”`,
@@ -162,7 +162,7 @@ export const issuersText = {
   userClaim: "Claim with the user's ID",
   nameClaim: "Claim with the user's name",
   roleClaim: "Claim with the user's role",
-  roleClaimHint: "Leave it empty to set roles here in “Users”.",
+  roleClaimHint: "Leave it empty to set roles under “Users”.",
   roles: "Roles that its users may have",
   algorithms: "Accepted signature algorithms",
   jwksUri: "JWKS URL",
@@ -174,9 +174,9 @@ export const issuersText = {
   parties: "Authorized parties (azp)",
   partiesHint: "One client ID per line. Leave it empty to accept tokens from any client with this audience.",
   scopes: "Sign-in scopes",
-  scopesHint: "Must begin with openid. Leave it empty for openid profile email.",
+  scopesHint: "Must begin with openid. Leave it empty for “openid profile email”.",
   signOut: "Signing out",
-  logout: "Signing out here also signs out of the provider. Register this site's URL there as the URL to return to.",
+  logout: "Signing out here also signs users out of the provider. Register this site's URL there as the return URL.",
   check: "Save and check",
   checking: "Checking…",
   checked: (name: string) => `“${name}” has been saved. Its keys were found.`,
@@ -227,7 +227,7 @@ export const settingsText = {
   embedHosts: "Your sites that show the chat widget",
   embedHostsHint: "One per line, for example https://www.example.com or https://*.example.com",
   deployment:
-    "The first two lists also contain the entries that apply to the whole deployment. These entries stay even if you remove them.",
+    "The first two lists also contain the entries that apply to the whole deployment. You can't remove these entries.",
   titlesLabel: "Automatic titles (one short model call for each new conversation)",
   titles: { server: "Server default", on: "On", off: "Off" },
   answers: "Answers",
@@ -275,7 +275,7 @@ export const tenantText = {
     const conversations = `${sessions.toLocaleString()} ${sessions === 1 ? "conversation" : "conversations"}`
     return users === null
       ? conversations
-      : `${conversations} of ${users.toLocaleString()} ${users === 1 ? "user" : "users"}`
+      : `${conversations} from ${users.toLocaleString()} ${users === 1 ? "user" : "users"}`
   },
   files: (count: number, size: string) => `${count.toLocaleString()} ${count === 1 ? "file" : "files"}, ${size}`,
   manifest: "Manifest",
@@ -287,7 +287,7 @@ export const tenantText = {
   downloading: "Downloading",
   damaged: (name: string) => `${name} didn't arrive intact. Try again.`,
   allSaved: (count: number) => `All ${count.toLocaleString()} files are saved. An import needs all of them.`,
-  singleFiles: "Single files",
+  singleFiles: "Individual files",
   removeExport: "Delete export…",
   removeExportTitle: "Delete this export?",
   removeExportText: "Its files are deleted. Your organization isn't affected.",

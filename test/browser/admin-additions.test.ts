@@ -57,7 +57,7 @@ test("[AD18] a model is added with its key, changed without it, and deleted; the
   expect(await rowWith(page, "fast").textContent()).toMatch(/OpenAI-compatible.*gpt-5-mini.*ends in …cdef/)
   const stored = { takes: ["image"], context: 128_000, effort: "low", key_end: "cdef" }
   expect((await api("GET", "/v1/models")).body.models).toMatchObject([{ name: "fast", ...stored }])
-  await rowWith(page, "fast").getByRole("button", { name: "Change" }).click()
+  await rowWith(page, "fast").getByRole("button", { name: "Edit" }).click()
   expect(await page.content()).not.toContain("0123456789")
   await page.getByLabel("Model", { exact: true }).fill("gpt-5-nano")
   await dialogButton(page, "Save changes").click()
@@ -87,7 +87,7 @@ test("[AD18] a refused key is marked until another key is set", async () => {
   await chat.context().close()
   const { page } = await openAdmin(setup.browser, setup.cuecard, "models")
   await expect.poll(() => rowWith(page, "strict").textContent()).toMatch(/Key refused.*with status 401/)
-  await rowWith(page, "strict").getByRole("button", { name: "Change" }).click()
+  await rowWith(page, "strict").getByRole("button", { name: "Edit" }).click()
   await page.getByLabel("Key", { exact: true }).fill("another-key-111111")
   await dialogButton(page, "Save changes").click()
   await expect.poll(() => rowWith(page, "strict").textContent()).not.toContain("Key refused")
@@ -108,7 +108,7 @@ test("[AD19] [AD5] a server is connected, its tools are allowed, an agent gets a
   const row = rowWith(page, "files")
   await row.waitFor(SOON)
   expect(await row.textContent()).toMatch(/echo Not allowed.*write Not allowed/)
-  await row.getByRole("button", { name: "Change" }).click()
+  await row.getByRole("button", { name: "Edit" }).click()
   expect(await page.content()).not.toContain("secret-0123")
   const tools = page.locator("dialog fieldset", { hasText: "Tools that agents may use" })
   await tools.getByLabel("echo").check()
@@ -163,7 +163,7 @@ test("[AD21] [AD5] a webhook tool is added with a checked schema, its secret is 
   await dialogButton(page, "I have stored it").click()
   const row = rowWith(page, "orders")
   expect(await row.textContent()).toMatch(/Returns an order.*Only reads.*Never/)
-  await row.getByRole("button", { name: "Change" }).click()
+  await row.getByRole("button", { name: "Edit" }).click()
   await page.getByLabel("Effects").selectOption("write")
   await page.getByLabel("Ask the user before a call").selectOption("always")
   await dialogButton(page, "Save changes").click()
@@ -202,7 +202,7 @@ test.each(PICTURED_VIEWS)("[AD18] [AD19] [AD21] axe finds nothing (%s)", async (
   await api("POST", "/v1/mcp-servers/files/refresh")
   const tool = { description: "Returns an order.", url, schema: { type: "object" }, effects: "write" }
   await api("PUT", "/v1/tools/orders", tool)
-  const buttons = { models: "Change", servers: "Review…", tools: "Change" }
+  const buttons = { models: "Edit", servers: "Review…", tools: "Edit" }
   for (const [section, button] of Object.entries(buttons)) {
     const view = { size, theme, bypassCSP: true }
     const { page } = await openAdmin(setup.browser, setup.cuecard, section, view)

@@ -84,7 +84,7 @@ describe("the playground", () => {
     expect(await page.textContent(".card-result")).toContain("last result without a problem")
     expect(await page.getByRole("button", { name: "Save the card" }).isDisabled()).toBe(true)
     await templateField(page).fill('{"for": "table",\n "view": [}')
-    await expect.poll(() => problem.textContent()).toBe("Line 2 The whole text isn't valid JSON from here on.")
+    await expect.poll(() => problem.textContent()).toBe("Line 2 The text isn't valid JSON from here on.")
     await startWith(page, "Facts")
     await dialogButton(page, "Discard them").click()
     await sampleField(page).fill("[]")

@@ -25,7 +25,7 @@ describe("export and deletion", () => {
     expect(await row.first().textContent()).toMatch(/conversations? of \d+ users?/)
     expect(await page.textContent("main")).toContain("This server makes no scheduled backups")
     const download = page.waitForEvent("download")
-    await row.first().getByText("Single files").click()
+    await row.first().getByText("Individual files").click()
     await row.first().getByRole("button", { name: "Download: Manifest" }).click()
     const manifest = JSON.parse(await readFile(await (await download).path(), "utf8")) as object
     expect(JSON.stringify(manifest)).toContain("demo")

@@ -65,7 +65,7 @@ describe("npm run tenant", () => {
   test("[TN9] reports an error in one line", async () => {
     expect((await runTenantCommand("create", "acme-two")).code).toBe(0)
     const cases: [args: string[], vars: Record<string, string>, text: string][] = [
-      [["create", "acme-two"], {}, "There's already a tenant with this id, or there was one. (tenant_taken)"],
+      [["create", "acme-two"], {}, "A tenant with this id exists or has existed. (tenant_taken)"],
       [["create", "Acme"], {}, 'The field "id" is missing or invalid. (field_invalid)'],
       [["list"], { OPERATOR_SECRET: "x" }, "The operator's secret does not match the server's."],
       [["token", "acme-two"], {}, "Whose token? Add --user."],

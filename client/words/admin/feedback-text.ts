@@ -6,7 +6,7 @@ const MONTH = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", ti
 const PERCENT = new Intl.NumberFormat("en", { style: "percent" })
 
 export const feedbackText = {
-  lead: "How users rated the answers of your agents, and the reasons that they gave. Their comments are stored only with their conversations.",
+  lead: "How users rated your agents' answers, and the reasons that they gave. Their comments are stored only with their conversations.",
   empty: "No answer has been rated yet.",
   month: "Month",
   allMonths: "All months",

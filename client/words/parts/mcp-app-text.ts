@@ -7,7 +7,7 @@ export const mcpAppText = translate("mcpApp", {
   app: (server: string) => `App: ${server}`,
   linkAsked: "This app wants to open a link:",
   openLink: "Open the link",
-  messageAsked: "This app wants to send a message in your name:",
+  messageAsked: "This app wants to send a message as you:",
   send: "Send",
   callAsked: (tool: string) => `This app wants to use ${tool}:`,
 })

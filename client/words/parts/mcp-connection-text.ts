@@ -9,7 +9,7 @@ export const mcpConnectionText = translate("mcpConnection", {
   connect: (server: string) => `Connect ${server}`,
   disconnect: "Disconnect",
   needed: (server: string) => `${server} needs access to your account.`,
-  waiting: "Allow the access in the window that opened.",
+  waiting: "Allow access in the window that opened.",
   connectedTo: (server: string) => `You are connected to ${server}.`,
   askAgain: "Ask again",
 })

@@ -27,7 +27,7 @@ export const searchText = translate("search", {
   position: (index: number, count: string) => `${index} of ${count}`,
   shortcuts: "Keyboard shortcuts",
   or: "or",
-  singleKeys: "Use shortcuts of a single key",
+  singleKeys: "Use single-key shortcuts",
   commands: {
     newConversation: "New conversation",
     openPalette: "Search and commands",

@@ -7,5 +7,5 @@ export const chartText = translate("chart", {
   showTable: "Show as table",
   label: "Name",
   value: "Value",
-  moveAlong: "Points of the line. Use the arrow keys to read them.",
+  moveAlong: "Points on the line. Use the arrow keys to read them.",
 })

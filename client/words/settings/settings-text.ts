@@ -26,7 +26,7 @@ export const settingsText = translate("settings", {
     `${formatCount(count)} exported. ${formatCount(failed)} couldn't be exported.`,
   nothingToExport: "You have no conversations to export.",
   deleteTitle: "Delete all conversations",
-  deleteHint: "Deletes all your conversations and files, including archived ones. This can't be undone.",
+  deleteHint: "Deletes all your files and conversations, including archived ones. This can't be undone.",
   delete: "Delete all…",
   deleteQuestion: "Delete all conversations?",
   /** The word that the user types to confirm. */

@@ -19,7 +19,7 @@ export const themeText = {
     "accent/sunken": "Links in the sidebar",
     "accent/wash": "Selected items",
     "accent/bubble": "Outlines in your messages",
-    "text/bubble": "Text of your messages",
+    "text/bubble": "Text in your messages",
     "muted/bubble": "Notes in your messages",
   } satisfies Readonly<Record<ContrastPair, string>>,
   ratio: (ratio: number) => `${ratio.toFixed(2)} : 1`,
