@@ -42,7 +42,7 @@ export const cardsText = {
   oldResult: "This is the last result without a problem.",
   imagesHint: "Images are loaded in conversations only.",
   buttonsHint: "Buttons and fields work in conversations only.",
-  right: "No problems found. All samples work.",
+  right: "No problems found. All samples fit.",
   line: (line: number) => `Line ${line}`,
   notJson: "isn't valid JSON from here on.",
   tooLong: (max: number) => `has more than ${max.toLocaleString("en")} characters.`,
