@@ -95,10 +95,10 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   cards_full: { status: 409, text: ({ max }) => `You can have up to ${max} cards. Delete one first.` },
   card_unknown: { status: 404, text: "We couldn't find that card." },
   logo_refused: { status: 422, text: ({ because }) => `This file can't be a logo (${because}).` },
-  prices_changed: { status: 409, text: "Someone else has changed the prices. Read them again." },
+  prices_changed: { status: 409, text: "Someone else has changed the prices. Reload them." },
   revocations_full: {
     status: 409,
-    text: ({ max }) => `${max} tokens were already revoked one by one. Revoke all of them instead.`,
+    text: ({ max }) => `${max} tokens have already been revoked one by one. Revoke all tokens instead.`,
   },
   key_invalid: { status: 401, text: "The API key isn't valid, or it was revoked." },
   key_expired: { status: 401, text: "The API key has expired." },
