@@ -1,4 +1,4 @@
-/** upload.test.ts: attachments are uploaded, shown and downloaded, on a real server in a real Chromium. */
+/** upload.test.ts: attachments are uploaded, shown and downloaded, with a real server and a real Chromium. */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
@@ -101,7 +101,7 @@ describe("attachments on a real server", () => {
     await page.context().close()
   })
 
-  test("[PG42] [PG67] [PG72] for a file of unknown type, the server's error text is shown; a session without messages is deleted again", async () => {
+  test("[PG42] [PG67] [PG72] for a file of unknown type, the server's error text is shown; a session that was created for an upload is deleted if no message follows", async () => {
     const before = await sessions()
     const { page } = await openPage(setup.browser, setup.cuecard)
     await chooseFiles(page, ["tool.exe", Buffer.from("4d5a90000300000004000000ffff0000", "hex")])

@@ -118,7 +118,7 @@ function click(client: TestClient, id: string, action: ActionClick, content = ""
 }
 
 describe("a click in a list", () => {
-  test("[KA2] [KA3] makes the call for its item, once per item, and so does a click in an imported copy", async () => {
+  test("[KA2] [KA3] makes the call for its item, once per item; in an imported copy, a click for an item that is already done is refused", async () => {
     const id = await freshSession("act")
     const client = await connect(id)
     const names = ["Sea", "Garden"].map((name) => `${name}${++cards}`)
@@ -155,7 +155,7 @@ describe("a click in a list", () => {
 })
 
 describe("a click", () => {
-  test("[KA2] makes the call of the template, with the stored result and the fields, and the answer follows", async () => {
+  test("[KA2] makes the call that the template defines, with the stored result and the fields, and the answer follows", async () => {
     const { id, client, call_id, key } = await showCard()
     click(client, "c1", { call_id, name: "buy", fields: { count: 2, size: "l" } }, "forged words")
     const answer = await client.untilEnd("c1")
@@ -218,7 +218,7 @@ describe("a click", () => {
 
   test.each([
     ["an unknown action", { name: "steal", fields: { count: 1 } }, "unknown"],
-    ["a name of the prototype", { name: "constructor", fields: { count: 1 } }, "unknown"],
+    ["a name inherited from the object prototype", { name: "constructor", fields: { count: 1 } }, "unknown"],
     ["an unknown call", { call_id: "call_9_9", name: "buy", fields: { count: 1 } }, "unknown"],
     ["a missing field", { name: "buy" }, "field"],
     ["a field of another type", { name: "buy", fields: { count: "two" } }, "field"],
@@ -257,7 +257,7 @@ describe("a click", () => {
     }
   })
 
-  test("[KA5] its answer can be regenerated without a second call, and its text can't be edited", async () => {
+  test("[KA5] gets an answer that can be regenerated without a second call, and its text can't be edited", async () => {
     const { id, client, call_id } = await showCard()
     click(client, "c1", { call_id, name: "buy", fields: { count: 1 } })
     const answer = await client.untilEnd("c1")

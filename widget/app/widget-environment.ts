@@ -1,4 +1,7 @@
-/** widget-environment.ts: the network of the widget's controllers. All URLs point to the server, not to the site. */
+/**
+ * widget-environment.ts: the network access of the widget's controllers. All URLs point to the server, not to the
+ * site.
+ */
 
 import { parseRefusal } from "../../shared/protocol/responses.ts"
 import type { SendFile } from "../../client/files/send-file.ts"

@@ -2,7 +2,7 @@
 
 import type { WidgetOptions, WidgetTheme } from "./widget-view.ts"
 
-/** The attributes that the element follows while it is shown. */
+/** The attributes that the element observes while it is shown. */
 export const OBSERVED_ATTRIBUTES = [
   "url",
   "token-url",

@@ -145,7 +145,7 @@ const settingsCache = new FreshCache<PageSettings>(SETTINGS_FRESH_MS, MAX_CACHED
 
 /**
  * Loads the settings for a page. Without a tenant, or if the tenant's object fails, the page gets the deployment's
- * settings, because a page must load in any case.
+ * settings, because a page must load regardless.
  */
 async function loadSettings(env: Env, tenant: string | null): Promise<PageSettings> {
   if (tenant === null) return readDeploymentSettings(env)

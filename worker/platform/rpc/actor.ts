@@ -11,8 +11,8 @@ export type Actor = AuditEntry["actor"]
 
 /**
  * An actor who administers the tenant, with their role. They cannot change users or API keys with a role above `role`.
- * An administrator who is not an owner can add new issuers and remove existing ones, provided that they do not grant
- * the role `owner`, but cannot change any issuer.
+ * An administrator who is not an owner can add and remove issuers that do not grant the role `owner`, but cannot change
+ * any issuer.
  */
 export interface Administrator {
   readonly actor: Actor
