@@ -94,7 +94,7 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   },
   cards_full: { status: 409, text: ({ max }) => `You can have up to ${max} cards. Delete one first.` },
   card_unknown: { status: 404, text: "We couldn't find that card." },
-  logo_refused: { status: 422, text: ({ because }) => `This file can't be a logo (${because}).` },
+  logo_refused: { status: 422, text: ({ because }) => `This file can't be used as a logo (${because}).` },
   prices_changed: { status: 409, text: "Someone else has changed the prices. Reload them." },
   revocations_full: {
     status: 409,
