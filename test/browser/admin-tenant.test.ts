@@ -22,7 +22,7 @@ describe("export and deletion", () => {
     await page.getByRole("button", { name: "Start an export" }).click()
     const row = page.getByRole("list", { name: "Exports" }).locator("> li")
     await expect.poll(() => row.first().textContent()).toContain("Ready")
-    expect(await row.first().textContent()).toMatch(/conversations? of \d+ users?/)
+    expect(await row.first().textContent()).toMatch(/conversations? from \d+ users?/)
     expect(await page.textContent("main")).toContain("This server makes no scheduled backups")
     const download = page.waitForEvent("download")
     await row.first().getByText("Individual files").click()

@@ -140,7 +140,7 @@ test("[IH9] the summary counts messages, not records, and names each kind", () =
     "2 images couldn't be imported.",
     "1 canvas was imported as text.",
     "2 messages from other branches of the conversation aren't shown.",
-    "1 message of the user over 64 KB was shortened.",
+    "1 user message over 64 KB was shortened.",
     "1 thinking block can't be read because providers encrypt thinking.",
     "3 blocks of the unknown type “hologram” were imported as text.",
     "1 line of the unknown type “x” isn't shown.",

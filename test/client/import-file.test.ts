@@ -247,7 +247,7 @@ describe("an import", () => {
 
   test.each([
     ["an empty file", createFile(""), "This file is empty."],
-    ["a file with too long a line", hugeFile(MAX_IMPORT_BYTES + 1, "{}"), "A line of this file is too long to import."],
+    ["a file with too long a line", hugeFile(MAX_IMPORT_BYTES + 1, "{}"), "A line in this file is too long to import."],
     ["a file with too many parts", manyParts(), "Files can be up to 4 GB."],
     ["too large a JSON array", hugeFile(MAX_IMPORT_BYTES + 1, "[{}]"), "JSON lists can be up to 64 MB."],
   ])("[PG35] %s is rejected before anything is created", async (_, item, errorText) => {

@@ -59,7 +59,7 @@ export async function mountConversation(
 ): Promise<WidgetView> {
   // When the element no longer uses a box, it removes it from the document.
   if (mountedBox?.isConnected === true)
-    throw new WidgetError("already_shown", "The document already shows another conversation.")
+    throw new WidgetError("already_shown", "The document shows another conversation.")
   mountedBox = box
   try {
     setPageRoot(root, box)
@@ -75,7 +75,7 @@ export async function mountConversation(
     // If the code or the settings can't be loaded, the conversation has the default look.
     await import("./widget-theme.ts").then(({ waitForTheme }) => waitForTheme(environment, box)).catch(() => {})
     await languageShown
-    if (mountedBox !== box) throw new WidgetError("already_shown", "The element was changed while it was loading.")
+    if (mountedBox !== box) throw new WidgetError("already_shown", "The element has changed.")
     box.replaceChildren()
     return showConversation(box, options, host, environment, user)
   } catch (error) {

@@ -91,7 +91,7 @@ export function checkToken(value: unknown): string {
 export class TokenError extends Error {
   readonly isRefused: boolean
   constructor(isRefused: boolean) {
-    super(isRefused ? "The site refused to issue a token." : "The site returned no token.")
+    super(isRefused ? "The site refused to issue a token." : "The site issued no token.")
     this.isRefused = isRefused
   }
 }
