@@ -22,6 +22,8 @@ import type { CardContent } from "./card-registry.tsx"
 import { SkyIcon } from "./sky-icon.tsx"
 import { chooseUnit, temperatureUnit } from "./temperature-unit.ts"
 
+const KM_PER_MILE = 1.609344
+
 export function renderCard({ payload, synthesis, isFresh }: CardContent, text: VNode | null): VNode | null {
   const weather = parseWeatherPayload(payload)
   if (weather === null) return null
@@ -69,7 +71,6 @@ function repeatsWeather(synthesis: string, weather: WeatherPayload): boolean {
 }
 
 function CurrentWeather({ weather }: Pick<WeatherCardProps, "weather">): VNode {
-  const wind = cardText.windOf(Math.round(weather.wind_kmh), weather.wind_direction).trim()
   const current = temperatureUnit.value === "F" ? weather.temperature_f : weather.temperature_c
   return (
     <div class="now">
@@ -86,11 +87,19 @@ function CurrentWeather({ weather }: Pick<WeatherCardProps, "weather">): VNode {
         <p>
           {cardText.feelsLike(formatCelsius(weather.feels_like_c))} ·{" "}
           <WeatherFact name={cardText.humidity} value={formatPercent(weather.humidity_pct)} /> ·{" "}
-          <WeatherFact name={cardText.wind} value={wind} />
+          <WeatherFact name={cardText.wind} value={formatWind(weather)} />
         </p>
       </div>
     </div>
   )
+}
+
+/** Returns the wind: in km/h beside °C, and in mph beside °F. No-break spaces keep it on one line. */
+function formatWind({ wind_kmh, wind_direction }: WeatherPayload): string {
+  const [speed, unit] =
+    temperatureUnit.value === "F" ? [wind_kmh / KM_PER_MILE, "mile-per-hour"] : [wind_kmh, "kilometer-per-hour"]
+  const text = formatCount(Math.round(speed), { style: "unit", unit })
+  return `${text} ${wind_direction}`.trim().replaceAll(/\s/g, "\u00a0")
 }
 
 /** A button that shows the unit. Pressing it changes the unit in all cards. */

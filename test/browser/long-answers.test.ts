@@ -126,6 +126,21 @@ describe("right-to-left answers", () => {
   })
 })
 
+test("[MD10] a column whose alignment is in the source has it, in every direction", async () => {
+  const tables = ["| Name | Left | Right | Center |", "| اسم | يسار | يمين | وسط |"].map(
+    (header) => `${header}\n|---|:---|---:|:---:|\n| a | b | 1 | c |`,
+  )
+  const page = await openWithAnswers(tables, { size: DESKTOP, theme: "light" })
+  await page.waitForSelector("[data-transcript] table >> nth=1", SOON)
+  const alignments = await page.$$eval("[data-transcript] table", (all) =>
+    all.map((table) =>
+      [...table.querySelectorAll("tbody td")].map((cell) => getComputedStyle(cell).textAlign).join(" "),
+    ),
+  )
+  expect(alignments).toEqual(["left left right center", "right left right center"])
+  await page.context().close()
+})
+
 test("[CD6] a document that floods the page with 1 MB messages is replaced with a button every time", async () => {
   const url = "/canvas/documents/flood/index.html"
   const script = "const s='x'.repeat(1e6);(function f(){for(let i=0;i<5;i++)parent.postMessage(s,'*');setTimeout(f)})()"

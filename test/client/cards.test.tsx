@@ -83,6 +83,15 @@ describe("cards", () => {
     expect(live.root.querySelector(".synthesis")).toBe(null)
   })
 
+  test("[CA8] the wind is in km/h beside °C, and in mph beside °F", async () => {
+    const { root } = answer([createCardSegment(createWeather("Rain"), "")])
+    const readFacts = () => root.querySelector(".facts")?.textContent?.replace(/\s+/g, " ")
+    expect(readFacts()).toContain("Wind 14 km/h WSW")
+    root.querySelector<HTMLElement>(".unit")?.click()
+    await expect.poll(readFacts).toContain("Wind 9 mph WSW")
+    temperatureUnit.value = "C"
+  })
+
   test("[CA9] text that repeats the card's content stays in the page, and is marked", () => {
     const readMark = (synthesis: string) =>
       answer([createCardSegment(createWeather("Rain"), synthesis)])

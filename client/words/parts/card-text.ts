@@ -8,8 +8,6 @@ export const cardText = translate("card", {
   feelsLike: (degrees: string) => `Feels like ${degrees}`,
   humidity: "Humidity",
   wind: "Wind",
-  /** No-break spaces keep the number and its unit on one line. */
-  windOf: (speed: number, direction: string) => `${speed}\u00a0km/h\u00a0${direction}`,
   precipitation: "Chance of precipitation",
   tomorrow: "Tomorrow",
   showUnit: (unit: "C" | "F") => `Show temperatures in °${unit}`,

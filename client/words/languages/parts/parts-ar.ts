@@ -170,7 +170,6 @@ export default {
     feelsLike: (degrees) => `المحسوسة ${degrees}`,
     humidity: "الرطوبة",
     wind: "الرياح",
-    windOf: (speed, direction) => `${speed}\u00a0km/h\u00a0${direction}`,
     precipitation: "احتمال الهطول",
     tomorrow: "غدًا",
     showUnit: (unit) => `عرض الحرارة بوحدة °${unit}`,

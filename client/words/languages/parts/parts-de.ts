@@ -161,7 +161,6 @@ export default {
     feelsLike: (degrees) => `Gefühlt ${degrees}`,
     humidity: "Luftfeuchtigkeit",
     wind: "Wind",
-    windOf: (speed, direction) => `${speed}\u00a0km/h\u00a0${direction}`,
     precipitation: "Regenwahrscheinlichkeit",
     tomorrow: "Morgen",
     showUnit: (unit) => `Temperaturen in °${unit} anzeigen`,

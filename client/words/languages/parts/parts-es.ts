@@ -168,7 +168,6 @@ export default {
     feelsLike: (degrees) => `Sensación de ${degrees}`,
     humidity: "Humedad",
     wind: "Viento",
-    windOf: (speed, direction) => `${speed}\u00a0km/h\u00a0${direction}`,
     precipitation: "Probabilidad de lluvia",
     tomorrow: "Mañana",
     showUnit: (unit) => `Mostrar las temperaturas en °${unit}`,

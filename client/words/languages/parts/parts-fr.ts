@@ -163,7 +163,6 @@ export default {
     feelsLike: (degrees) => `Ressenti ${degrees}`,
     humidity: "Humidité",
     wind: "Vent",
-    windOf: (speed, direction) => `${speed}\u00a0km/h\u00a0${direction}`,
     precipitation: "Risque de précipitations",
     tomorrow: "Demain",
     showUnit: (unit) => `Afficher les températures en °${unit}`,

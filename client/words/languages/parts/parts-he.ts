@@ -162,7 +162,6 @@ export default {
     feelsLike: (degrees) => `מרגיש כמו ${degrees}`,
     humidity: "לחות",
     wind: "רוח",
-    windOf: (speed, direction) => `${speed}\u00a0קמ״ש\u00a0${direction}`,
     precipitation: "סיכוי למשקעים",
     tomorrow: "מחר",
     showUnit: (unit) => `הצגת טמפרטורות ב-°${unit}`,

@@ -161,7 +161,6 @@ export default {
     feelsLike: (degrees) => `${degrees} जैसा महसूस होता है`,
     humidity: "नमी",
     wind: "हवा",
-    windOf: (speed, direction) => `${speed}\u00a0km/h\u00a0${direction}`,
     precipitation: "बारिश की संभावना",
     tomorrow: "आने वाला कल",
     showUnit: (unit) => `तापमान °${unit} में दिखाएँ`,

@@ -160,7 +160,6 @@ export default {
     feelsLike: (degrees) => `体感温度 ${degrees}`,
     humidity: "湿度",
     wind: "風",
-    windOf: (speed, direction) => `${speed}\u00a0km/h\u00a0${direction}`,
     precipitation: "降水確率",
     tomorrow: "明日",
     showUnit: (unit) => `気温を °${unit} で表示`,

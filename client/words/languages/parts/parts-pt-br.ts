@@ -162,7 +162,6 @@ export default {
     feelsLike: (degrees) => `Sensação de ${degrees}`,
     humidity: "Umidade",
     wind: "Vento",
-    windOf: (speed, direction) => `${speed}\u00a0km/h\u00a0${direction}`,
     precipitation: "Chance de chuva",
     tomorrow: "Amanhã",
     showUnit: (unit) => `Mostrar as temperaturas em °${unit}`,

@@ -160,7 +160,6 @@ export default {
     feelsLike: (degrees) => `体感 ${degrees}`,
     humidity: "湿度",
     wind: "风",
-    windOf: (speed, direction) => `${speed}\u00a0km/h\u00a0${direction}`,
     precipitation: "降水概率",
     tomorrow: "明天",
     showUnit: (unit) => `以 °${unit} 显示温度`,
