@@ -69,7 +69,7 @@ describe("every section", () => {
       for (const size of IS_FULL ? [DESKTOP, PHONE] : [index % 8 < 4 ? DESKTOP : PHONE]) {
         const { page, errors } = await openAdmin(setup.browser, setup.cuecard, section, { size, bypassCSP: true })
         await page.waitForLoadState("networkidle")
-        const isLight = (IS_FULL ? index + Number(size === PHONE) : index / 2) % 2 === 0
+        const isLight = IS_FULL ? (index % 2 === 0) === (size === DESKTOP) : index % 4 === 0
         const themes = IS_LONG ? THEMES : ([isLight ? "light" : "dark"] as const)
         for (const colorScheme of themes) {
           await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })

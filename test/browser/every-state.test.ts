@@ -39,7 +39,7 @@ const CASES = STATES.flatMap((state, index) => {
 })
 
 /** Cases that need the same kind of context are adjacent, because the context is reused. */
-const SORTED = everyNth(CASES, CHOSEN === undefined ? 7 : 1, CHOSEN === undefined ? 2 : 1).toSorted(
+const SORTED = (CHOSEN === undefined ? everyNth(CASES, 7, 2) : CASES).toSorted(
   ({ view: a }, { view: b }) =>
     a.direction.localeCompare(b.direction) || Number(a.width === PHONE_PX) - Number(b.width === PHONE_PX),
 )

@@ -111,7 +111,7 @@ async function runTool(
   }
   const outcome = await rejectOnAbort(executeTool(tool, args, context, output.append), signal)
   if (outcome instanceof InputNeeded) return { type: "tool_input", call_id: call.call_id, input: outcome.input }
-  const shown = await rejectOnAbort(addTemplateCard(outcome, context, { ...dispatch, name: call.name }), signal)
+  const shown = await rejectOnAbort(addTemplateCard(outcome, context, dispatch), signal)
   const result = outcomeToResult(call, channel === "user" ? ordinal : null, shown.outcome, shown.view)
   return channel === "user" ? attachApp(attachMedia(result, [...savedAssets.values()]), app) : result
 }

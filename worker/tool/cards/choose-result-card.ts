@@ -27,7 +27,7 @@ export type ToolOutcome = ToolResult | DeferredResult | { readonly [key: string]
 
 /** A call whose result may become a card. */
 export interface CardCall {
-  readonly name: string
+  readonly call: { readonly name: string }
   /** Undefined if the turn has no tool with that name. */
   readonly tool: Tool | undefined
   /** Absent: no tool has a card with a template. */
@@ -43,17 +43,17 @@ export interface CardCall {
 export async function addTemplateCard(
   outcome: ToolOutcome,
   context: ToolContext,
-  { name, tool, findCard, log }: CardCall,
+  { call, tool, findCard, log }: CardCall,
 ): Promise<{ readonly outcome: ToolOutcome; readonly view: string | null }> {
   const isPlain = typeof outcome !== "string" && !(outcome instanceof DeferredResult)
   if (context.card === null || findCard === undefined || !isPlain || Object.hasOwn(outcome, "error"))
     return { outcome, view: null }
   try {
     const shipped = tool?.card === "component" ? undefined : tool?.card
-    const view = await findCard(name, outcome, shipped)
+    const view = await findCard(call.name, outcome, shipped)
     return view === null ? { outcome, view } : { outcome: toolResult(context, outcome, createCardTrailer), view }
   } catch (error) {
-    log("card_unread", { tool: name, error: describeError(error) })
+    log("card_unread", { tool: call.name, error: describeError(error) })
     return { outcome, view: null }
   }
 }
