@@ -177,7 +177,7 @@ document.addEventListener("visibilitychange", () => {
   if (isReadOnly.peek()) loadSettings()
 })
 addEventListener("keydown", (event) => {
-  noteKeyPress(event.timeStamp)
+  noteKeyPress(event)
   handleEscape(event, {
     isDrawerOpen,
     replyTo: router.draft.replyTo,

@@ -10,11 +10,12 @@ const HIDDEN_RENDER_MS = 250
 /** A key press belongs to the frame that begins within this time after it, in milliseconds. */
 const KEY_FRAME_MS = 25
 
-let keyAt = Number.NEGATIVE_INFINITY
+/** The time of the last key press, in milliseconds since the page began to load; 0 if there was none. */
+let keyAt = 0
 
-/** Notes a key press. `at` is the time stamp of its event. */
-export function noteKeyPress(at: number): void {
-  keyAt = at
+/** Handles the `keydown` event. */
+export function noteKeyPress({ timeStamp }: { readonly timeStamp: number }): void {
+  keyAt = timeStamp
 }
 
 /** Calls `render` in the next animation frame, or in the one after it if the user has just pressed a key. */

@@ -18,7 +18,7 @@ function stubFrames(): void {
 }
 
 afterEach(() => {
-  noteKeyPress(Number.NEGATIVE_INFINITY)
+  noteKeyPress({ timeStamp: 0 })
   vi.unstubAllGlobals()
 })
 
@@ -35,10 +35,10 @@ test("[PF15] a change waits for one more frame after a key press, even if anothe
   stubFrames()
   const render = vi.fn()
   scheduleRender(render)
-  noteKeyPress(995)
+  noteKeyPress({ timeStamp: 995 })
   playFrame(1_000)
   expect(render).not.toHaveBeenCalled()
-  noteKeyPress(1_010)
+  noteKeyPress({ timeStamp: 1_010 })
   playFrame(1_016)
   expect(render).toHaveBeenCalledOnce()
 })
@@ -46,7 +46,7 @@ test("[PF15] a change waits for one more frame after a key press, even if anothe
 test("[PF15] an earlier key press delays nothing", () => {
   stubFrames()
   const render = vi.fn()
-  noteKeyPress(900)
+  noteKeyPress({ timeStamp: 900 })
   scheduleRender(render)
   playFrame(1_000)
   expect(render).toHaveBeenCalledOnce()
