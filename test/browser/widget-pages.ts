@@ -116,6 +116,6 @@ export async function untilSeen(page: Page, name: string): Promise<unknown> {
 export async function findWidgetFrame(page: Page): Promise<Frame> {
   const frame = await (await page.locator("cuecard-chat iframe").elementHandle())?.contentFrame()
   if (frame === null || frame === undefined) throw new Error("no frame")
-  await frame.waitForFunction(() => document.body.shadowRoot !== null)
+  await frame.waitForFunction(() => Boolean(document.body?.shadowRoot))
   return frame
 }
