@@ -32,10 +32,10 @@ const LONG_MS = 120_000
 const FAULTS_MS = 300_000
 /**
  * More than the two cores of CI, because most files wait for a server, a browser or a timer for much of their time.
- * More than six would take more processor time, because each process starts a browser and loads the modules. Each
+ * More than five would take more processor time, because each process starts a browser and loads the modules. Each
  * process can need about 900 MB, with its browser and its server.
  */
-const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? 6)
+const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? 5)
 
 const MEMORY_FOLDER = "/dev/shm"
 

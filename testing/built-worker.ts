@@ -50,19 +50,28 @@ export function readBuild(dist: string = DIST): Build {
       `cuecard/testing needs a local build, but ${folder} contains a production build. Run: npm run build`,
     )
   }
-  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".js"))
   const { main, compatibility_date, compatibility_flags = [], assets, vars, durable_objects, r2_buckets } = config
   return {
     main,
     vars,
     compatibilityDate: compatibility_date,
     compatibilityFlags: compatibility_flags,
-    modules: Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), "utf8")])),
+    modules: readModules(folder),
     page: join(dist, "client"),
     workerPaths: assets.run_worker_first,
     objects: Object.fromEntries(durable_objects.bindings.map(({ name, class_name }) => [name, class_name])),
     buckets: Object.fromEntries(r2_buckets.map(({ binding, bucket_name }) => [binding, bucket_name])),
   }
+}
+
+/**
+ * Returns the modules, short ones first. Miniflare copies everything that it has written so far whenever it adds a
+ * module to workerd's configuration, so long modules in front would double the time of that step.
+ */
+function readModules(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".js"))
+  const modules = names.map((name): [string, string] => [name, readFileSync(join(folder, name), "utf8")])
+  return Object.fromEntries(modules.sort(([, one], [, other]) => one.length - other.length))
 }
 
 function readConfig(folder: string): BuiltConfig {

@@ -39,7 +39,7 @@ const CASES = STATES.flatMap((state, index) => {
 })
 
 /** Cases that need the same kind of context are adjacent, because the context is reused. */
-const SORTED = (CHOSEN === undefined ? everyNth(CASES, 7, 2) : CASES).toSorted(
+const SORTED = (CHOSEN === undefined ? everyNth(CASES, 9, 3) : CASES).toSorted(
   ({ view: a }, { view: b }) =>
     a.direction.localeCompare(b.direction) || Number(a.width === PHONE_PX) - Number(b.width === PHONE_PX),
 )

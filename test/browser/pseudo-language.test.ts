@@ -21,7 +21,7 @@ const SHELL_TEXT = /^(?:BUTTON|DIALOG)\[aria-label\] (?:(?:Open|Close) chat|Chat
 const VIEW = { width: 1280, direction: "ltr", theme: "light", language: "en-XA" } as const
 
 describe("no text is missing in the languages in", () => {
-  test.each(CHOSEN === undefined ? everyNth(CASES, 6, 2) : CASES)("[LG6] $name", async ({ open }) => {
+  test.each(CHOSEN === undefined ? everyNth(CASES, 8, 3) : CASES)("[LG6] $name", async ({ open }) => {
     const page = await open(getStage(VIEW))
     if ((await page.$("[data-transcript]")) !== null) await untilStill(page)
     await expect.poll(async () => (await findBareTexts(page)).filter((text) => !SHELL_TEXT.test(text))).toEqual([])

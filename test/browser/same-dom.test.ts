@@ -348,7 +348,7 @@ describe("imported files in the page", () => {
     return shown
   }
 
-  test.each(everyNth(fixtures, 6, 2))(
+  test.each(everyNth(fixtures, 8, 3))(
     "[IR11] %s: is the same live, after a reload, in a second tab, and after an export and import",
     async (_name, lines) => {
       const file = `${lines.join("\n")}\n`

@@ -7,7 +7,7 @@ import { playUntil } from "./series.ts"
 import { tableOf, totalOf, violationLines } from "./table.ts"
 
 /** The number of faults: fewer in `npm run check`, and fewest in `npm test`. `npm run faults` injects 1,000. */
-const FAULTS = Number(process.env["FAULTS"] ?? (IS_LONG ? 200 : IS_FULL ? 100 : 15))
+const FAULTS = Number(process.env["FAULTS"] ?? (IS_LONG ? 200 : IS_FULL ? 60 : 12))
 /** The first seed. The default is the same on every machine, so that any failure is caused by the change under test. */
 const FROM = Number(process.env["FAULT_FROM"] ?? 1)
 

@@ -17,8 +17,8 @@ const length = process.env["FC_RUNS"]
 export const IS_LONG = process.env["RUNS"] === "long"
 /** Whether more is run than in `npm test`, from the same seed. `npm run check` sets `RUNS=full`. */
 export const IS_FULL = IS_LONG || process.env["RUNS"] === "full"
-const FULL_SHARE = 0.3
-const SHORT_SHARE = 0.1
+const FULL_SHARE = 0.2
+const SHORT_SHARE = 0.07
 
 /** The number of runs of a property with `RUNS=long`. */
 export const RUNS = Number(length ?? 10_000)
