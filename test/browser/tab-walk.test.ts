@@ -1,5 +1,6 @@
 /** tab-walk.test.ts: Tab reaches all controls of a conversation, and the focus is always visible. */
 
+import type { Page } from "playwright-core"
 import { beforeAll, expect, test } from "vitest"
 import { openPage, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
@@ -14,8 +15,16 @@ beforeAll(async () => {
   conversations = await writeConversations(setup.cuecard)
 })
 
-/** Describes the focused control, and any problem with how it is shown. */
-function describeFocus(): { readonly name: string; readonly fault: string } {
+/** How long the focus may take to arrive in a frame with a process of its own, in milliseconds. */
+const FOCUS_MS = 2_000
+
+interface FocusedControl {
+  readonly name: string
+  /** The problem with how it is shown; empty if there is none. */
+  readonly fault: string
+}
+
+function describeFocus(): FocusedControl {
   const one = document.activeElement
   if (one === null || one === document.body) return { name: "", fault: "" }
   const box = one.getBoundingClientRect()
@@ -25,6 +34,16 @@ function describeFocus(): { readonly name: string; readonly fault: string } {
   const isOutlined = (outlineStyle !== "none" && outlineWidth !== "0px") || one.matches("textarea, iframe")
   const fault = !isInside ? "is outside the window" : isOutlined ? "" : "has no outline"
   return { name: one.outerHTML.slice(0, 120), fault }
+}
+
+/** Describes the focused control. While the focus moves to a frame in another process, no element has it. */
+async function readFocus(page: Page): Promise<FocusedControl> {
+  const focus = await page.evaluate(describeFocus)
+  if (focus.name !== "") return focus
+  await page
+    .waitForFunction(() => document.activeElement !== document.body, null, { timeout: FOCUS_MS })
+    .catch(() => null)
+  return await page.evaluate(describeFocus)
 }
 
 test.each(["cards", "approval", "media", "agents", "failed"] as const)(
@@ -41,7 +60,7 @@ test.each(["cards", "approval", "media", "agents", "failed"] as const)(
     const stops: string[] = []
     const faults: string[] = []
     for (let count = 0; count < MAX_STOPS; count++) {
-      const stop = await page.evaluate(describeFocus)
+      const stop = await readFocus(page)
       if (count > 0 && (stop.name === "" || stop.name === stops[0])) break
       stops.push(stop.name)
       if (stop.fault !== "") faults.push(`${stop.name} ${stop.fault}`)
