@@ -106,7 +106,7 @@ test("[WS12] a socket is closed if its client keeps requesting history without c
   await evictDurableObject(sessionOf(id))
   const { epoch } = await pageOf(id, { limit: 1 })
   const client = await connect(id, CLAIMS, null)
-  // The test listens on the socket itself, because the client's check of seqs doesn't apply here.
+  // Listen on the socket itself, because the test client rejects repeated seqs and this test requests them.
   const closed = new Promise<number>((resolve) => {
     client.socket.addEventListener("close", ({ code }) => resolve(code))
   })

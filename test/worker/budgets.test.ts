@@ -19,7 +19,7 @@ async function getBudgets(tenant: string) {
 }
 
 describe("setting budgets", () => {
-  test("[BU3] [BU10] a tenant has none at first; reading stores nothing, and its sessions receive none", async () => {
+  test("[BU3] [BU10] a tenant has no budgets at first; reading them stores nothing, and the tenant's sessions receive none", async () => {
     expect(await getBudgets("bu-quiet")).toMatchObject({ status: 200, json: NONE })
     expect(await tenantStubOf("bu-quiet").getBudgetGrant("ada")).toBe(null)
     expect(await tenantStubOf("bu-quiet").getAgentView("general")).not.toHaveProperty("hasBudgets")

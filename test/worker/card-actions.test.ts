@@ -79,7 +79,7 @@ beforeAll(async () => {
   await vi.waitFor(async () => expect(await findRoomCard()).toMatch(/^rooms@/), WAIT)
 })
 
-// Other test files in this isolate use the tool too.
+// Remove the cards, because other test files in this isolate use the same tools.
 afterAll(async () => {
   const token = await roleToken(CLAIMS.tenant, "root", "admin")
   for (const name of ["order", "rooms"])
@@ -118,7 +118,7 @@ function click(client: TestClient, id: string, action: ActionClick, content = ""
 }
 
 describe("a click in a list", () => {
-  test("[KA2] [KA3] makes the call for its item, once per item; in an imported copy, a click for an item that is already done is refused", async () => {
+  test("[KA2] [KA3] makes the call for its item, once per item; in an imported copy, a click for an item that is done is refused", async () => {
     const id = await freshSession("act")
     const client = await connect(id)
     const names = ["Sea", "Garden"].map((name) => `${name}${++cards}`)
@@ -155,7 +155,7 @@ describe("a click in a list", () => {
 })
 
 describe("a click", () => {
-  test("[KA2] makes the call that the template defines, with the stored result and the fields, and the answer follows", async () => {
+  test("[KA2] makes the call that the template defines, with values from the stored result and the fields, and is answered", async () => {
     const { id, client, call_id, key } = await showCard()
     click(client, "c1", { call_id, name: "buy", fields: { count: 2, size: "l" } }, "forged words")
     const answer = await client.untilEnd("c1")
@@ -169,12 +169,12 @@ describe("a click", () => {
     const [made] = toolsIn(answer)
     expect(made).toMatchObject({ name: "probe_effect", status: "ok" })
     expect(JSON.parse(made?.args ?? "")).toEqual({ key, ms: 0, text: "l", n: 2 })
-    // The model answers with the result.
+    // The model answers after the call.
     expect(answer.segments.at(-1)).toMatchObject({ type: "text" })
     await expectSame(id, client)
   })
 
-  test("[KA3] [KA10] with the same id has no further effect, and with another id is refused once the action has been performed", async () => {
+  test("[KA3] [KA10] that repeats an id has no further effect; with another id, it is refused once the action has been performed", async () => {
     const { client, call_id } = await showCard()
     const action = { call_id, name: "buy", fields: { count: 1 } }
     click(client, "c1", action)
@@ -189,7 +189,7 @@ describe("a click", () => {
     expect([...client.messages.values()].filter(({ mode }) => mode === "action")).toHaveLength(1)
   })
 
-  test("[KA3] is still recorded in an imported copy", async () => {
+  test("[KA3] is still recorded as done in an imported copy", async () => {
     const { id, client, call_id } = await showCard()
     const action = { call_id, name: "buy", fields: { count: 1 } }
     click(client, "c1", action)
@@ -257,7 +257,7 @@ describe("a click", () => {
     }
   })
 
-  test("[KA5] gets an answer that can be regenerated without a second call, and its text can't be edited", async () => {
+  test("[KA5] gets an answer that can be regenerated without a second call; the click itself can't be edited", async () => {
     const { id, client, call_id } = await showCard()
     click(client, "c1", { call_id, name: "buy", fields: { count: 1 } })
     const answer = await client.untilEnd("c1")
@@ -282,7 +282,7 @@ describe("a click", () => {
     })
   })
 
-  test("[KA6] is accepted over HTTP only from the owner", async () => {
+  test("[KA6] is accepted over HTTP only from the session's owner", async () => {
     const { id, call_id } = await showCard()
     const body = JSON.stringify({ id: "h1", content: "", action: { call_id, name: "more", fields: { count: 1 } } })
     const otherToken = await roleToken(CLAIMS.tenant, "eve", "member")

@@ -18,7 +18,7 @@ async function linesOf(id: string, after: number | null = null): Promise<string[
 }
 
 describe("an export", () => {
-  test("[RE3] returns every message of all versions; each record names its turn and message, and no trailer is included", async () => {
+  test("[RE3] contains every version of every message; each record names its turn and message, and no trailer is included", async () => {
     const id = await freshSession("exp")
     await fillSession(id)
     const lines = await linesOf(id)
@@ -39,7 +39,7 @@ describe("an export", () => {
     expect(records.at(-1)).toMatchObject({ type: "signature", records: lines.length - 1 })
   })
 
-  test("[RE3] reads back as exactly what history shows", async () => {
+  test("[RE3] can be read back, and then equals what history shows", async () => {
     const id = await freshSession("exp")
     await fillSession(id)
     const assembler = createAssembler()
@@ -60,7 +60,7 @@ describe("an export", () => {
     expect(messages).toHaveLength(6)
   })
 
-  test("[RE4] is sealed with the tenant's key, whatever the session; another tenant's key doesn't verify it", async () => {
+  test("[RE4] is sealed with the tenant's key, whatever the session's id; another tenant's key doesn't verify it", async () => {
     const id = await freshSession("exp")
     await fillSession(id)
     const records = (await linesOf(id)).map((line) => JSON.parse(line))
@@ -74,7 +74,7 @@ describe("an export", () => {
     expect(await other.sign(await deriveExportKey(String(env.JWT_SECRET), "globex"))).not.toBe(value)
   })
 
-  test("[RE5] continues after a position, without a seal", async () => {
+  test("[RE5] can begin after a position, and then has no seal", async () => {
     const id = await freshSession("exp")
     await fillSession(id)
     const whole = await linesOf(id)

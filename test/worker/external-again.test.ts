@@ -62,7 +62,7 @@ async function shownIn(id: string): Promise<string> {
 }
 
 describe("reconnecting", () => {
-  test("[EX9] [EX17] after a cut at every record, even with an eviction in between, the answer is the same", async () => {
+  test("[EX9] [EX17] the answer is the same wherever the connection is cut, even with an eviction in between", async () => {
     const whole = await readSampleAnswer()
     const records = numberRecords("r1", ...SAMPLE)
     for (let at = 1; at < records.length; at++) {
@@ -83,7 +83,7 @@ describe("reconnecting", () => {
     }
   })
 
-  test("[EX9] the `n` of an answer's last record is stored together with the record's effect, and is returned on request and in each response", async () => {
+  test("[EX9] the `n` of an answer's last record is stored with the record's effect, and is returned on request and in each response", async () => {
     const id = await freshSession()
     const some = await postRecords(id, numberRecords("r1", text("a"), text("b"), text("c")), "?responseId=r1")
     expect(some).toMatchObject({ status: 200, json: { responseId: "r1", n: 3, status: "running", applied: 3 } })

@@ -197,7 +197,7 @@ const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   ["an oversized payload", () => signToken({ x: "x".repeat(20_000) })],
   ["padding", async () => (await signToken()).replace(".", "=.")],
   ["standard base64", async () => (await signToken({ x: "???>>>" })).replaceAll("_", "/").replaceAll("-", "+")],
-  ["a line end", async () => (await signToken()).replace(".", "\n.")],
+  ["a line break", async () => (await signToken()).replace(".", "\n.")],
 ]
 
 describe("a hostile token", () => {
@@ -220,7 +220,7 @@ describe("a hostile token", () => {
     expect(await unregistered.listRequests()).toEqual([])
   })
 
-  test("[OI5] the deployment's own tokens and secret don't count as foreign tokens, or vice versa", async () => {
+  test("[OI5] the deployment's own tokens, and tokens signed with part of its secret, aren't accepted as foreign tokens", async () => {
     expect(await whoIs(await tokenOf(TENANT, "ada"))).toMatchObject({ ok: false })
     const forged = await hmacToken(SECRET.slice(0, -1))
     expect(await listSessions(forged)).toEqual(refusal(401, "token_invalid"))
