@@ -47,7 +47,7 @@ async function killSession(id: string): Promise<void> {
   await runInDurableObject(sessionOf(id), (_object, state) => state.abort("killed")).catch(() => {})
 }
 
-describe("the settings", () => {
+describe("an agent's service", () => {
   test("[EA6] the secret is shown once, isn't part of the configuration, and can be rotated", async () => {
     const put = await putAgent("wa-put")
     expect(put.json).toMatchObject({ answered_by: "webhook", url: toolUrl("wa-put") })
@@ -130,7 +130,7 @@ describe("questions", () => {
     expect(new Set(seen.map(({ id }) => id)).size).toBe(1)
   })
 
-  test("[EA8] if the service is busy, a question is sent again at the next alarm", async () => {
+  test("[EA8] a question is sent again at the next alarm if the service is busy", async () => {
     await createAgent("wa-busy", "busy")
     const client = await connectTo("wa-busy")
     await startQuestion(client, "q1", "Busy?")

@@ -140,7 +140,7 @@ describe("a sync question", () => {
 })
 
 describe("cycles", () => {
-  test("[AG5] a call back to a waiting agent is refused, and nothing waits forever", async () => {
+  test("[AG5] a question back to a waiting agent is refused, and no agent waits forever", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const back = script([call("agents_message", { agent: "general", message: "/say hi" })], [say("I could not.")])
@@ -233,7 +233,7 @@ describe("an async question", () => {
     expect(messages[2]).toMatchObject({ id: queued?.["responseId"], content: "Found it." })
   })
 
-  test("[AG4] the call keeps waiting through evictions and alarms, and the answer wakes its session", async () => {
+  test("[AG4] the call keeps waiting through evictions and alarms, and the answer wakes the session", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 700 })], [say("Late.")])

@@ -92,7 +92,7 @@ describe("feedback", () => {
     )
   })
 
-  test("[WR13] is counted per agent and month; changing a rating updates the counts, which only administrators can read", async () => {
+  test("[WR13] is counted per agent and month; a changed rating updates the counts, which only administrators can read", async () => {
     const token = await tokenOf("wr13", "ada")
     const owner = await roleToken("wr13", "boss", "owner")
     const readCounts = async () => (await request(owner, "GET", "/v1/feedback")).json.counts
@@ -229,7 +229,7 @@ describe("saved prompts", () => {
 })
 
 describe("a branch", () => {
-  test("[WR40] is a new, verified conversation with the same messages up to the chosen one, and is independent of the original", async () => {
+  test("[WR40] is a new conversation with the same messages up to the chosen one, and is independent of the original", async () => {
     const token = await tokenOf("wr40", "ada")
     const { id, path, answer } = await askIn(token, "What's the weather in Oslo?", "Weather")
     await request(token, "PUT", `${path}/messages/${answer.id}/feedback`, { rating: "up" })

@@ -290,7 +290,7 @@ describe("using keys", () => {
     expect(first).toMatch(/^ck_/)
   })
 
-  test("[AK11] a key can configure its tenant as its highest role can, and has access to no session", async () => {
+  test("[AK11] a key can configure its tenant as its highest role may, and can't access any session", async () => {
     const first = await createTenant("ak11")
     const id = await makeSession(await tokenWith(first, "ada"))
     const body = JSON.stringify({ embed_origins: [], media_hosts: [] })

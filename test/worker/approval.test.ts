@@ -55,7 +55,7 @@ describe("approval", () => {
     await expectSame(id, client)
   })
 
-  test("[AP3] the first decision wins; the same decision again is acknowledged, a different one is refused", async () => {
+  test("[AP3] the first decision wins; the same decision is acknowledged again, and a different one is refused", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await askForApproval(id, client)

@@ -30,7 +30,7 @@ function streamOf(bytes: Uint8Array, breakAt = Infinity): ReadableStream<Uint8Ar
   })
 }
 
-describe("accepted", () => {
+describe("accepted uploads", () => {
   test("[AS1] an accepted file is stored as a row, its bytes and its metadata", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
@@ -103,7 +103,7 @@ describe("accepted", () => {
   })
 })
 
-describe("refused", () => {
+describe("refused uploads", () => {
   test("[AS3] an upload whose length is missing, too large or wrong is refused", async () => {
     const token = await tokenOf(T, "bob")
     const id = await makeSession(token)
@@ -226,7 +226,7 @@ describe("failed uploads", () => {
     expect(await listStoredAssets(T, id)).toEqual({ bytes: [first.json.id], rows: [`${first.json.id} kept`] })
   })
 
-  test("[AS7] an upload whose process is killed between put and keep leaves nothing behind", async () => {
+  test("[AS7] an upload whose process is killed between put and commit leaves nothing behind", async () => {
     const token = await tokenOf(T, "cid")
     const id = await makeSession(token)
     const reserved = await stubOf(id).reserveAsset(claimsOf("cid"), 200)
@@ -318,7 +318,7 @@ describe("an erased session", () => {
     expect(await runInDurableObject(stubOf(id), (_object, { storage }) => [...storage.kv.list()])).toEqual([])
   })
 
-  test("[AS9] does not affect the files of a new session with the same id", async () => {
+  test("[AS9] doesn't affect the files of a new session with the same id", async () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     await stubOf(id).reserveAsset(claimsOf("dan"), 200)

@@ -255,7 +255,7 @@ describe("replies", () => {
   })
 })
 
-test("[AT2] a session can't attach files of another user's session", async () => {
+test("[AT2] a message can't attach files from another user's session", async () => {
   const id = await freshSession()
   await putAsset(id, assetOf("one"))
   const claims = { ...CLAIMS, user: "eve" }

@@ -84,7 +84,7 @@ describe("the chain", () => {
     })
   })
 
-  test("[AL1] the chains of two tenants differ from the first entry on", async () => {
+  test("[AL1] two tenants' chains differ from the first entry on", async () => {
     for (const tenant of ["al1b", "al1c"]) {
       await runInDurableObject(tenantOf(tenant), (_object: Tenant, { storage: { sql } }) => {
         const audit = new AuditRows(sql, tenant)
@@ -125,7 +125,7 @@ describe("verify", () => {
     expect(await tablesOf(tenantOf("al2none"))).toEqual([])
   })
 
-  /** Kinds of tampering with a log of 12 entries, each with the number of the entry that must be reported as the first bad one. */
+  /** Kinds of tampering with a log of 12 entries, each with the number of the entry to report as the first bad one. */
   const TAMPERINGS: readonly (readonly [name: string, sql: string, firstBad: number])[] = [
     ["a later time", "UPDATE audit SET at = at + 1 WHERE seq = 5", 5],
     ["a time with a fraction", "UPDATE audit SET at = at + 0.5 WHERE seq = 5", 5],

@@ -50,7 +50,7 @@ describe("deployments", () => {
     expect(response.text).not.toContain("hush")
   })
 
-  test("[AU3] a safe production deployment serves under any name and issues no tokens", async () => {
+  test("[AU3] a safe production deployment serves requests and issues no tokens", async () => {
     expect(await call("/healthz", { env: PRODUCTION })).toMatchObject({ status: 200, json: { ok: true } })
     expect(await call("/v1/dev/token", { method: "POST", env: PRODUCTION })).toEqual(refusal(404, "route_unknown"))
   })
@@ -116,7 +116,7 @@ describe("the local page's token", () => {
     expect(await requestDevToken(body)).toEqual(refusal(400, "field_invalid", "user"))
   })
 
-  test("[AU4] other sites get no token", async () => {
+  test("[AU4] other sites can't get a token", async () => {
     expect(await requestDevToken("{}", { headers: { origin: "https://evil.example" } })).toEqual(
       refusal(403, "origin_denied"),
     )
@@ -182,7 +182,7 @@ describe("origins", () => {
     )
   })
 
-  test("[AU5] `null` cannot be listed", async () => {
+  test("[AU5] `null` can't be listed", async () => {
     const answer = await call("/v1/sessions", { headers: { origin: "null" }, env: { ALLOWED_ORIGINS: "null" } })
     expect(answer).toEqual(refusal(403, "origin_denied"))
   })

@@ -264,7 +264,7 @@ describe("unused sockets", () => {
     await expect.poll(() => alarmOf(id)).toBe(second)
   })
 
-  test("[AU16] an earlier alarm is not postponed", async () => {
+  test("[AU16] an earlier alarm isn't postponed", async () => {
     const token = await tokenOf("acme", "ada", 600)
     const id = await makeSession(token)
     const soon = Date.now() + 100_000

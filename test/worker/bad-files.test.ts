@@ -58,7 +58,7 @@ async function expectEmptySession(id: string): Promise<void> {
 }
 
 describe("too large", () => {
-  test("[RE23] a body of one gigabyte is refused at the limit, and its remainder isn't read", async () => {
+  test("[RE23] a body of one gigabyte is refused at the limit, and the rest isn't read", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     const { body, pulled } = hugeBody(1024)
@@ -286,7 +286,7 @@ describe("contradictory", () => {
     ])
   })
 
-  test("[RE35] a call whose result arrives some turns later stays interrupted, and repeated ids lose no message", async () => {
+  test("[RE35] a call whose result arrives some turns later stays interrupted, and no message is lost because of repeated ids", async () => {
     const id = await freshSession()
     const file = toLines(
       { type: "user_message", turnId: "t", text: "one" },

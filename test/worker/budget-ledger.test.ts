@@ -152,7 +152,7 @@ describe("counting", () => {
     ])
   })
 
-  test("[BU8] [BU24] users of a tenant share its budget; its object is called at most once per eight turns", async () => {
+  test("[BU8] [BU24] a tenant's users share its budget; the tenant's object is called at most once per eight turns", async () => {
     await setLimit("bl-shared", { tenant: { tokens_per_day: 300 } })
     const users = await Promise.all(
       ["ada", "bob"].map(async (user) => ({ user, token: await roleToken("bl-shared", user, "member") })),
@@ -176,7 +176,7 @@ describe("counting", () => {
   })
 })
 
-test("[BU18] when a tenant's budget is used up, its object is called once for all users of an isolate", async () => {
+test("[BU18] when a tenant's budget is used up, the tenant's object is called once for all users in an isolate", async () => {
   await setLimit("bl-all", { tenant: { tokens_per_day: 50 } })
   const users = ["ada", "bob", "cem", "dee", "eve", "fay"]
   const tokens = await Promise.all(users.map((user) => roleToken("bl-all", user, "member")))
@@ -198,7 +198,7 @@ test("[BU18] when a tenant's budget is used up, its object is called once for al
   asked.mockRestore()
 })
 
-describe("kills", () => {
+describe("killed processes", () => {
   test("[BU9] despite kills, no more than the budget and the leases is spent, and the ledgers equal the sum of all turns", async () => {
     const [sessions, turns] = IS_FULL ? [12, 20] : [4, 8]
     const budget = sessions * turns * 6

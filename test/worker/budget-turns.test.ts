@@ -134,7 +134,7 @@ describe("sessions that are older than the first budget", () => {
     }
   })
 
-  test("[BU21] begin at most one turn on a socket that stays open across a restart", async () => {
+  test("[BU21] begin at most one turn through a socket that stays open across a restart", async () => {
     const token = await roleToken("bt-open", "ada", "member")
     const session = await makeSession(token)
     const client = await connect(session, claimsOf("bt-open"))
@@ -197,7 +197,7 @@ describe("the cost of budgets", () => {
 })
 
 describe("limits on a user's conversations, turns and files", () => {
-  test("[BU11] a conversation beyond the budget is not created", async () => {
+  test("[BU11] a conversation beyond the budget isn't created", async () => {
     await setLimit("bt-sessions", { roles: { member: { sessions: 2 } } })
     const token = await roleToken("bt-sessions", "ada", "member")
     const first = await makeSession(token)
@@ -254,7 +254,7 @@ describe("limits on a user's conversations, turns and files", () => {
     await expect.poll(async () => (await sendMessage(other, token, "/say two")).status).toBe(202)
   })
 
-  test("[BU11] a file beyond the budget is not stored", async () => {
+  test("[BU11] a file beyond the budget isn't stored", async () => {
     await setLimit("bt-bytes", { roles: { member: { stored_bytes: 2_000_000 } } })
     const token = await roleToken("bt-bytes", "ada", "member")
     const session = await makeSession(token)

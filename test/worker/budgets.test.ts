@@ -92,7 +92,7 @@ describe("setting budgets", () => {
     expect((await putBudget("bu-full", { users: { ...more.users, "user-3": null } })).status).toBe(200)
   })
 
-  test("[BU3] an export contains the budgets, and an import replaces those of the importing tenant", async () => {
+  test("[BU3] an export contains the budgets, and an import replaces the importing tenant's budgets", async () => {
     const set = { tenant: { tokens_per_day: 7 }, roles: { member: { sessions: 9 } }, users: { ada: { sessions: 2 } } }
     await putBudget("bu-leave", set)
     await registerUser("bu-leave", "ada")

@@ -117,8 +117,8 @@ function click(client: TestClient, id: string, action: ActionClick, content = ""
   client.say({ type: "send", id, content, action })
 }
 
-describe("a click in a list", () => {
-  test("[KA2] [KA3] makes the call for its item, once per item; in an imported copy, a click for an item that is done is refused", async () => {
+describe("a click on a list item", () => {
+  test("[KA2] [KA3] makes the call for its item, once per item; in an imported copy, a click on a finished item is refused", async () => {
     const id = await freshSession("act")
     const client = await connect(id)
     const names = ["Sea", "Garden"].map((name) => `${name}${++cards}`)
@@ -174,7 +174,7 @@ describe("a click", () => {
     await expectSame(id, client)
   })
 
-  test("[KA3] [KA10] that repeats an id has no further effect; with another id, it is refused once the action has been performed", async () => {
+  test("[KA3] [KA10] has no further effect if it repeats an id; with another id, it is refused once the action has been performed", async () => {
     const { client, call_id } = await showCard()
     const action = { call_id, name: "buy", fields: { count: 1 } }
     click(client, "c1", action)
@@ -225,7 +225,7 @@ describe("a click", () => {
     ["a choice that isn't offered", { name: "buy", fields: { count: 1, size: "xl" } }, "field"],
     ["a field that the form doesn't have", { name: "buy", fields: { count: 1, key: "forged" } }, "field"],
     ["a tool that the agent doesn't have", { name: "gone", fields: { count: 1 } }, "tool"],
-  ])("[KA9] with %s is refused, and nothing is stored", async (_what, action, because) => {
+  ])("[KA9] is refused if it has %s, and nothing is stored", async (_what, action, because) => {
     const { client, call_id } = await showCard()
     click(client, "c1", { call_id, ...action } as ActionClick)
     const refused = await untilRefused(client, "c1")
@@ -233,7 +233,7 @@ describe("a click", () => {
     expect(client.messages.has("c1")).toBe(false)
   })
 
-  test("[KA9] on a call without a template card is refused", async () => {
+  test("[KA9] is refused if the call has no template card", async () => {
     const id = await freshSession("act")
     const client = await connect(id)
     client.say({ type: "send", id: "q0", content: script([call("probe_json", { json: '{"a":1}' })], [say("Done.")]) })

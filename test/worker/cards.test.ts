@@ -32,7 +32,7 @@ async function showCard(session: string, id: string, text: string) {
   return { client, segments: answerTo(client, id)?.segments ?? [] }
 }
 
-describe("the routes of cards", () => {
+describe("the card routes", () => {
   test("[CV9] a card is set, listed, read and removed; its revision is a hash of its template", async () => {
     expect((await send("cv-one", "GET", "/v1/cards")).json).toEqual({ cards: [] })
     const put = await send("cv-one", "PUT", "/v1/cards/hits", search)

@@ -148,7 +148,7 @@ ${createCardTrailer("t_1")}`
     expect(context.filter((message) => message.role === "tool")).toHaveLength(4)
   })
 
-  test("[TU6] a turn that can't fit is reported", () => {
+  test("[TU6] a turn that can't fit gets no context", () => {
     const words = answerOf({ type: "step_start" }, { type: "text_delta", delta: "z".repeat(MODEL_CONTEXT_TOKENS * 5) })
     const past = createPastTurns(chainMessages([userMessage("now")]), 1)
     const request = { current: words, parent: 1, past, system: "", tools: [], tokens: MODEL_CONTEXT_TOKENS }

@@ -44,7 +44,7 @@ async function continueAnswer(id: string, client: TestClient, stopped: WireMessa
 }
 
 describe("continuing", () => {
-  test("[WR1] a stopped answer continues from its last text, as another version, and each client shows the same as history", async () => {
+  test("[WR1] a stopped answer continues from its last text, as another version, and every client shows what history shows", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const steps = [

@@ -139,7 +139,7 @@ describe("an export", () => {
     expect(result).toMatchObject({ result: '{"ok":true}', media: [{ id: "made", voice: true }] })
   })
 
-  test("[RE24] in Markdown shows files as links with their names", async () => {
+  test("[RE24] shows files as links with their names if its format is Markdown", async () => {
     const id = await freshSession()
     await fillSession(id)
     const exported = await sessionOf(id).export(CLAIMS, null, "markdown")

@@ -58,7 +58,7 @@ describe("deep JSON is stored to a bounded depth", () => {
     expect(JSON.parse(tool?.args ?? "")).toMatchObject({ a: { a: {} } })
   })
 
-  test("[BD2] deep arguments and results of an external producer are stored to a bounded depth, as text and as objects", async () => {
+  test("[BD2] deep arguments and results from an external producer are stored to a bounded depth, as text and as objects", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     const issued = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token, body: "{}" })

@@ -129,7 +129,7 @@ async function fillDirectory(user: string, count: number): Promise<string> {
 const isNewerFirst = (sessions: readonly SessionSummary[]): boolean =>
   sessions.every(({ active }, n) => n === 0 || active <= (sessions[n - 1]?.active ?? 0))
 
-test("[DI6] pages return every session once, newest activity first, even sessions with the same time of activity", async () => {
+test("[DI6] pages return every session once, most recently active first, even if sessions were active at the same time", async () => {
   const token = await fillDirectory("ann", 2 * MAX_SESSIONS_LISTED + 40)
   const pages: SessionSummary[][] = []
   for (let query = ""; pages.length < 4; ) {
@@ -191,7 +191,7 @@ test("[DI6] a cursor that no page returned is refused, and gives no access to an
   expect((await call("/v1/sessions?after=9999.9999.s999", { token })).json.sessions).toHaveLength(3)
 })
 
-test("[DI6] a later page costs only the rows that it returns, however many sessions come before it or share its time", async () => {
+test("[DI6] a later page costs only the rows that it returns, however many sessions come before it or were active at the same time", async () => {
   const stub = env.DIRECTORY.getByName("pages:flat")
   const rowsRead = await runInDurableObject(stub, async (object, state) => {
     for (let n = 0; n < 600; n += 1) await object.addSession(`s${String(n).padStart(3, "0")}`, "", 1_000)

@@ -74,7 +74,7 @@ describe("tools", () => {
     },
   )
 
-  test("[TU7] an unknown tool is reported as unknown", async () => {
+  test("[TU7] a call to an unknown tool fails as unknown", async () => {
     const signal = new AbortController().signal
     const options = {
       call: queued,

@@ -52,7 +52,7 @@ describe("a title", () => {
     await expect.poll(async () => (await listOf(token))[0]?.title).toBe("Rain or shine")
   })
 
-  test("[RT9] is refused if it is empty, too long or for another user's session, and nothing changes", async () => {
+  test("[RT9] is refused if it is empty or too long, or if the session is another user's, and nothing changes", async () => {
     const token = await tokenOf("era", "titles")
     const id = await makeSession(token, "Mine")
     for (const title of ["", "  \n ", "x".repeat(MAX_TITLE_CHARS + 1), 7, undefined]) {
@@ -171,7 +171,7 @@ describe("an erased session", () => {
     expect((await pageOf(id, token)).messages).toEqual([])
   })
 
-  test("[RT11] is removed from the directory when an erasure that failed half-way is repeated", async () => {
+  test("[RT11] is removed from the directory when its erasure failed half-way and is repeated", async () => {
     const token = await tokenOf("era", "half")
     const id = await makeSession(token)
     // Erase the session like a process that dies before it has updated the directory.

@@ -83,7 +83,7 @@ describe("an export", () => {
     expect(JSON.parse(part[0] ?? "")).toMatchObject({ type: "user_message", turnId: "q2" })
   })
 
-  test("[RE5] is JSONL over HTTP; another user's session is unknown", async () => {
+  test("[RE5] is sent as JSONL over HTTP; another user's session is unknown", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token, "Mine")
     const response = await callRoute(`/v1/sessions/${id}/events`, { token })
@@ -95,7 +95,7 @@ describe("an export", () => {
     expect(await callRoute(`/v1/sessions/${id}/events`, { token: eve })).toEqual(refusal(404, "session_unknown"))
   })
 
-  test("[RE22] contains only the active path as Markdown, in order, with each card as history shows it", async () => {
+  test("[RE22] contains only the active path if it is Markdown, in order, with each card as history shows it", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await freshSession("exp")
     await fillSession(id)

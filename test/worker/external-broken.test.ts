@@ -109,7 +109,7 @@ describe("steps", () => {
 })
 
 describe("an external answer's exchange", () => {
-  test("[EX12] is the `turnId` of its first record", async () => {
+  test("[EX12] has the `turnId` of the answer's first record as its id", async () => {
     const id = await freshSession()
     await postRecords(
       id,
@@ -118,7 +118,7 @@ describe("an external answer's exchange", () => {
     expect((await pageOf(id)).messages[0]?.exchange_id).toBe("t1")
   })
 
-  test("[EX7] [EX12] also identifies older answers, and its id can't be used for another message", async () => {
+  test("[EX7] [EX12] still identifies an older answer, and its id can't be used for another message", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await postRecords(id, [text("a"), END], "?responseId=r1&turnId=t1")
@@ -179,7 +179,7 @@ describe("limits", () => {
 })
 
 describe("a request body", () => {
-  testInFull("[EX22] that exceeds its limit is abandoned at once, and the records read so far stay", async () => {
+  testInFull("[EX22] is abandoned at once if it exceeds its limit, and the records read so far stay", async () => {
     const id = await freshSession()
     const request = await openRequest(id, "?responseId=r1")
     await request.send({ ...text("kept"), n: 1 })
@@ -232,7 +232,7 @@ describe("record numbers", () => {
     expect(response.json).toMatchObject({ n: 3, applied: 2, status: "completed" })
   })
 
-  test("[EX16] [EX17] whatever is cut off, repeated or lost with the process, each record takes effect once", async () => {
+  test("[EX16] [EX17] each record takes effect once, whatever is cut off, repeated or lost with the process", async () => {
     const sentRecords = [
       thought("Hm, <b"),
       thought(">so</b>."),

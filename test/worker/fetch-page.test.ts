@@ -69,7 +69,7 @@ describe("the text of a page", () => {
     expect(await playPage(scenario)).toMatchObject({ text, title: "127.0.0.1" })
   })
 
-  test("[BT6] a long page is read in parts that together are the whole text", async () => {
+  test("[BT6] a long page is read in parts, which together make up the whole text", async () => {
     const { url } = loopbackUrl("long")
     let text = ""
     let offset: number | undefined
@@ -95,7 +95,7 @@ describe("the text of a page", () => {
   })
 })
 
-describe("what can be fetched", () => {
+describe("fetching", () => {
   test.each([
     "http://example.com/",
     "https://10.0.0.1/",

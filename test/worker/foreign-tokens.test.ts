@@ -24,7 +24,7 @@ beforeAll(async () => {
   await registerIssuer("ft-other", other)
 })
 
-test("[AL13] refused tokens of a tenant's provider are counted and recorded once a minute; expired tokens are not", async () => {
+test("[AL13] refused tokens from a tenant's provider are counted and recorded once a minute; expired tokens aren't", async () => {
   const own = await startProvider()
   await registerIssuer("ft-audit", own)
   const signChanged = async (claims: Record<string, unknown>) => await own.sign({ payload: foreignClaims(own, claims) })
@@ -113,7 +113,7 @@ describe("a token of a registered issuer", () => {
     expect(await call("/v1/issuers", { token: await signToken(claims) })).toEqual(refusal(403, "scope_denied"))
   })
 
-  test("[OI8] [OI18] assigns its user the role that it names, and two issuers never share a user", async () => {
+  test("[OI8] [OI18] gives its user the role that it names, and two issuers never share a user", async () => {
     expect(await whoIs(await signToken({ role: ["viewer", "admin"] }))).toMatchObject({ value: { role: "admin" } })
     expect(await whoIs(await signToken({ role: "viewer" }))).toMatchObject({ value: { role: "viewer" } })
     expect(await whoIs(await signToken({ role: { admin: true } }))).toMatchObject({ value: { role: "member" } })

@@ -136,7 +136,7 @@ describe("failed erasures", () => {
     expect(await listHidden(tenant)).toEqual([])
   })
 
-  test("[OG8] of an expired temporary session are repeated by an alarm, and then leave nothing", async () => {
+  test("[OG8] of expired temporary sessions are repeated by an alarm, and then leave nothing", async () => {
     const token = await tokenOf("og8c", "ada")
     const made = await call("/v1/sessions", { method: "POST", token, body: '{"temporary":true}' })
     const { id } = made.json

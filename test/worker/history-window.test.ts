@@ -96,7 +96,7 @@ describe("a page in the middle of a session", () => {
     })
   })
 
-  test("[FT9] has a size limit, and the next page continues without a gap", async () => {
+  test("[FT9] is limited in size, and the next page continues without a gap", async () => {
     const long = "x".repeat(MAX_PAGE_BYTES / 5)
     await withPath(
       Array.from({ length: 20 }, () => long),
@@ -122,7 +122,7 @@ describe("a page in the middle of a session", () => {
     expect((await rows(2_000)) - (await rows(100))).toBeLessThan(40)
   })
 
-  test("[FT9] the route accepts either a message or a position; anything else is refused", async () => {
+  test("[FT9] the route accepts either a message or a position, and refuses anything else", async () => {
     const token = await tokenOf("ft9", "ada")
     const id = await makeSession(token)
     for (const n of [1, 2, 3]) await askQuestion(id, token, `/say ${n}`)

@@ -57,7 +57,7 @@ describe("a form", () => {
     ["a long option", "too_large", { type: "string", enum: ["x".repeat(201)] }],
     ["a long title", "too_large", { type: "string", title: "x".repeat(201) }],
     ["a long description", "too_large", { type: "string", description: "x".repeat(501) }],
-  ])("[MP31] with %s is refused: %s", (_name, flaw, schema) => {
+  ])("[MP31] is refused if a field has %s: %s", (_name, flaw, schema) => {
     expect(readOne({ a: schema })).toEqual({ ok: false, fault: flaw })
   })
 
@@ -71,7 +71,7 @@ describe("a form", () => {
     ["a long message", "too_large", {}, "x".repeat(2_001)],
     ["no message", "input", {}, null],
     ["many long texts", "too_large", many(16, { type: "string", enum: many30(), description: "d".repeat(500) })],
-  ])("[MP31] with %s is refused: %s", (_name, flaw, properties, message = "Who?") => {
+  ])("[MP31] is refused if it has %s: %s", (_name, flaw, properties, message = "Who?") => {
     expect(readOne(properties, message)).toEqual({ ok: false, fault: flaw })
   })
 

@@ -213,7 +213,7 @@ describe("a hostile token", () => {
     expect(await listSessions(await signToken({ exp: nowSeconds() - 60 }))).toEqual(refusal(401, "token_expired"))
   })
 
-  test("[OI5] at least 80 kinds of tokens are tried, and only the registered URLs are fetched", async () => {
+  test("[OI5] at least 80 kinds of tokens are tried, and only the registered provider's URLs are fetched", async () => {
     expect(HOSTILE.length).toBeGreaterThanOrEqual(80)
     const own = new Set(await provider.listRequests())
     expect([...own].sort()).toEqual(["GET /.well-known/openid-configuration", "GET /jwks"])

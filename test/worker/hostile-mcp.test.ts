@@ -100,7 +100,7 @@ describe("a hostile server", () => {
     expect(seen.length).toBeLessThanOrEqual(12)
   })
 
-  test("[MP2] a refused server is reported to the administrator with a code", async () => {
+  test("[MP2] the administrator is told why a server is refused, by a code", async () => {
     await setServer("hostile-put", { hostile: { method: "server/discover", play: "redirect 302" } })
     const put = await sendMcp("mp-hostile", "PUT", "/one", { url: serverUrl("hostile-put") })
     expect(put).toEqual(refusal(422, "mcp_refused", "redirect"))
@@ -176,7 +176,7 @@ describe("hostile results", () => {
     expect(Object.keys(data).sort()).toEqual(["data", "text"])
   })
 
-  test("[MP5] parts that are not text are named, links are not followed, and only some parts are read", async () => {
+  test("[MP5] parts that aren't text are named, links aren't followed, and only some parts are read", async () => {
     expect(await resultOf("result-parts")).toEqual({
       ok: true,
       value: {

@@ -52,7 +52,7 @@ const toHeader = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("")
 
 describe("forged tokens", () => {
-  test("[TK7] are signed correctly: a token that is forged the same way for evil itself is accepted", async () => {
+  test("[TK7] have valid signatures: a token that is made in the same way for evil itself is accepted", async () => {
     const token = await forgeToken(
       loot,
       { alg: "HS256", kid: "cuecard:evil:1" },
