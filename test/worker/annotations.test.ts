@@ -19,7 +19,7 @@ async function readMessages(token: string, session: string): Promise<readonly Wi
   return (await call(`/v1/sessions/${session}/conversation/recent?limit=50`, { token })).json.messages
 }
 
-/** Creates a session with one answer. Returns the session's path and the answer's id. */
+/** Creates a session with one answer. Returns the session's id and path, and the answer. */
 async function askIn(token: string, content = "/say hello", title?: string) {
   const id = await makeSession(token, title)
   await askQuestion(id, token, content)

@@ -6,7 +6,8 @@ import { connect, createSession, sessionOf } from "../support/socket.ts"
 import { pause, say, script } from "./session-helpers.ts"
 
 /**
- * Maximum number of statements for every turn except the first two. Running them takes most of the time before it.
+ * Maximum number of statements before the first delta, for every turn except the first two. Running the statements takes
+ * most of the time until then.
  */
 const MAX_STATEMENTS = 20
 

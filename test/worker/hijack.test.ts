@@ -16,7 +16,7 @@ import { call, freshSession, say, script, shownOf } from "./session-helpers.ts"
 
 const RESULT_FORMS = ["object", "card", "wrapped", "output"] as const
 
-/** Returns the hostile text for one test. With `npm test`, each test plays a different third of the text. */
+/** Returns the hostile text for one test. With `npm test`, each test uses a different third of the text. */
 function textsOf(third: 0 | 1 | 2): string[] {
   return HIJACKS.filter((_, n) => IS_FULL || n % 3 === third)
 }
