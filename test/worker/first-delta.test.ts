@@ -6,8 +6,8 @@ import { connect, createSession, sessionOf } from "../support/socket.ts"
 import { pause, say, script } from "./session-helpers.ts"
 
 /**
- * Maximum number of statements before the first delta, for every turn except the first two. Running the statements takes
- * most of the time until then.
+ * Maximum number of statements before the first delta, for every turn except the first two. Running the statements
+ * takes most of the time until then.
  */
 const MAX_STATEMENTS = 20
 
