@@ -1,6 +1,6 @@
 /**
- * access.test.ts: compares the access table with the routes, and tries every route and every frame as every principal.
- * Each request must either be answered, or be refused with `scope_denied` and change nothing.
+ * access.test.ts: compares the access table with the routes, calls every route as every principal, and sends every
+ * frame in every role. Each request must either be answered, or be refused with `scope_denied` and change nothing.
  */
 
 import { env } from "cloudflare:test"
@@ -22,7 +22,7 @@ const T = "access"
 const DENIED = refusal(403, "scope_denied")
 const nameOf = ({ method, path }: Pick<AccessRule, "method" | "path">): string => `${method} ${path}`
 
-/** Returns the claims of a new token for each principal that uses tokens. Each principal is a separate user. */
+/** Functions that return a new token's claims, by the principal that uses the token. Each principal is its own user. */
 const CLAIMS = new Map<Principal, (session: string) => Partial<Claims>>([
   ...ROLES.map((role) => [role, () => ({ role })] as const),
   ["external", (session) => ({ scope: "external", session })],
@@ -80,7 +80,7 @@ async function sendRequest(rule: AccessRule, principal: Principal, session: stri
   return await call(path, { method: rule.method, token, headers: { ...length, ...upgrade }, ...body })
 }
 
-/** Creates a session for the principal's user, with one message. */
+/** Creates an empty session that belongs to the principal's user. */
 async function createSession(principal: Principal, id: string): Promise<void> {
   const token = await tokenOf(T, `p-${principal}`)
   const created = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id }) })
@@ -94,7 +94,7 @@ function memoize<T>(create: () => Promise<T>): () => Promise<T> {
 
 async function digestAll(principal: Principal, session: string): Promise<string[]> {
   return await Promise.all([
-    // Ignore tables that record the use of a key: the audit log and the keys.
+    // Ignore the tables that change when a key is used: the keys and the audit log.
     digestOf(env.TENANT.getByName(T), KEY_ROLES.has(principal) ? ["api_keys", "audit", "audit_head"] : []),
     digestOf(env.DIRECTORY.getByName(`${T}:p-${principal}`)),
     digestOf(env.DIRECTORY.getByName(`${T}:somebody`)),
@@ -113,7 +113,7 @@ describe("the access table", () => {
     expect(listed.filter((route, index) => listed.indexOf(route) !== index)).toEqual([])
   })
 
-  test("[RL1] a request matches at most one rule; any other path is unknown, with or without a token", async () => {
+  test("[RL1] each rule is found by its own method and path; other paths are unknown, with or without a token", async () => {
     for (const rule of ACCESS_TABLE) expect(await findAccessRule(rule.method, rule.path)).toBe(rule)
     const token = await roleToken(T, "any", "owner")
     for (const [method, path] of [
@@ -131,7 +131,7 @@ describe("the access table", () => {
   })
 
   test.each([...CLAIMS.keys(), ...KEY_ROLES.keys()])(
-    "[RL2] as %s, each route either answers, or refuses with scope_denied and changes nothing",
+    "[RL2] as %s, each request is answered, or refused with scope_denied and changes nothing",
     async (principal) => {
       const session = `own-${principal}`
       await getKeys()
@@ -143,7 +143,7 @@ describe("the access table", () => {
       const before = await digestAll(principal, session)
       for (const rule of denied) {
         const answer = await sendRequest(rule, principal, session)
-        // Routes of the operator may also respond with 401, because a token isn't the operator's secret.
+        // The operator's routes may also respond with 401, because they require the operator's secret, not a token.
         const expected = rule.allow === "operator" ? [401, 403] : [403]
         expect(expected, nameOf(rule)).toContain(answer.status)
         if (rule.allow !== "operator") expect(answer, nameOf(rule)).toEqual(DENIED)
@@ -165,12 +165,12 @@ describe("the access table", () => {
     },
   )
 
-  test("[RL3] a role includes all lower roles, and a viewer can change nothing in a tenant", () => {
+  test("[RL3] a role has all the rights of the lower roles, and a viewer can't change anything in a tenant", () => {
     for (const rule of ACCESS_TABLE) {
       const allows = ROLES.map((role) =>
         isAllowed(rule, { tenant: T, user: "u", expires: 0, token: null, issued: 0, role }),
       )
-      // Check that if a role is admitted, all higher roles are too.
+      // Check that if a role is allowed, all higher roles are too.
       expect(allows.join().replace(/^(?:true,?)*(?:false,?)*$/, ""), nameOf(rule)).toBe("")
       const isRead = rule.method === "GET" || /\/(?:sign|revoke)$/.test(rule.path)
       if (allows[3] === true) expect(isRead, nameOf(rule)).toBe(true)
@@ -196,7 +196,7 @@ describe("frames", () => {
   }
 
   test.each(ROLES)(
-    "[RL4] as %s, each frame is either answered, or refused with scope_denied, without any change or a closed socket",
+    "[RL4] as %s, each frame is answered, or refused with scope_denied and changes nothing; the socket stays open",
     async (role) => {
       const id = `frames-${role}`
       const member = await tokenOf(T, `f-${role}`)

@@ -1,12 +1,12 @@
 /**
  * administration-attempts.ts: requests to the administration routes that would succeed if their sender had the right to
- * make them. The rights of each kind of sender are stated again here, independently of the access table, so that the
- * tests find mistakes in that table.
+ * make them. Each kind of sender's rights are restated here, independently of the access table, so that the tests find
+ * mistakes in that table.
  */
 
 import type { AccessRule } from "../../worker/routes/access/access-table.ts"
 
-/** The rights of a sender in the tenant. `agents` are the rights of a token with scope `admin`. */
+/** A sender's rights in the tenant. `agents` are the rights of a token with scope `admin`. */
 export type Rights = "none" | "agents" | "admin" | "owner"
 
 type Route = Pick<AccessRule, "method" | "path">
@@ -17,8 +17,8 @@ const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 const OWN_ROUTES = /^\/(?:external|v1\/(?:sessions|search|folders|shares|prompts|connections|dev))\b/
 
 /**
- * Returns whether the route is for administration. The other routes are for all members: their sessions, tokens and
- * usage, and reading agents, settings and the theme.
+ * Returns whether the route is for administration. All members may use the other routes: those for their own sessions,
+ * tokens and usage, and those that read agents, settings and the theme.
  */
 export function isAdministration(route: Route): boolean {
   if (OWN_ROUTES.test(route.path)) return false
@@ -38,7 +38,7 @@ const ADMIN_READS =
 const MODEL_CHANGES = /^(?:PUT|DELETE) \/v1\/models/
 const AGENT_CHANGES = /^(?:(?:PUT|DELETE) \/v1\/(?:agents|settings|theme|cards)|GET \/v1\/cards)/
 
-/** Returns whether a sender in the tenant must be refused if everything that its request names belongs to an owner. */
+/** Returns whether a sender in the tenant must be refused if everything its request names belongs to an owner. */
 export function isForbidden(route: Route, rights: Rights): boolean {
   if (!isAdministration(route)) return false
   if (rights === "none" || OPERATOR_PATH.test(route.path)) return true
@@ -49,7 +49,7 @@ export function isForbidden(route: Route, rights: Rights): boolean {
   return !ADMIN_READS.test(nameOf(route)) && nameOf(route) !== "POST /v1/audit/verify"
 }
 
-/** Returns whether a sender must be refused, whatever user its request names. */
+/** Returns whether a sender must be refused, whichever user its request names. */
 export function isAlwaysForbidden(route: Route, rights: Rights): boolean {
   if (rights !== "admin") return isForbidden(route, rights)
   return OPERATOR_PATH.test(route.path) || (OWNER_PATH.test(route.path) && !ADMIN_READS.test(nameOf(route)))
@@ -77,7 +77,7 @@ export function fillPath({ path }: Route, user: string, agent: string, names: Na
     .replace(/:\w+/g, agent)
 }
 
-/** Returns bodies that the route accepts. For an administrator, these are bodies that only an owner may send. */
+/** Returns bodies that the route accepts. If the route depends on the body, only an owner may send these bodies. */
 export function listBodies(route: Route, { tenant, provider }: Names): readonly object[] {
   const bodies: Readonly<Record<string, readonly object[]>> = {
     "POST /v1/tokens": [{ user: "ada", role: "owner" }],

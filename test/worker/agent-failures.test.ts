@@ -1,4 +1,4 @@
-/** agent-failures.test.ts: tests failures while agents ask each other, with real workerd, SQLite and RPC. */
+/** agent-failures.test.ts: tests failures while agents ask each other, in workerd with real SQLite and RPC. */
 
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -37,7 +37,7 @@ describe("failures", () => {
     }
   })
 
-  test("[AG6] cancelling an external answer doesn't stop a session that its records name", async () => {
+  test("[AG6] cancelling an external answer doesn't stop another session that the answer's records name", async () => {
     const [id, victim] = [await freshAsker(), await freshAsker()]
     const [client, other] = [await connect(id), await connect(victim)]
     other.say({ type: "send", id: "q9", content: script([say("going "), pause(3_000), say("on")]) })
@@ -61,7 +61,7 @@ describe("failures", () => {
     expect(await other.untilEnd("q9")).toMatchObject({ status: "completed" })
   })
 
-  test("[AG7] a turn that a callback starts in an agent's session has no cards and requests no approval", async () => {
+  test("[AG7] a turn that a callback starts in an agent's session has no cards and requests no approvals", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     // The researcher asks the weather agent asynchronously and ends its turn. The weather agent's answer begins a turn
@@ -83,7 +83,7 @@ describe("failures", () => {
     expect(JSON.parse(modes[1]?.path ?? "[]")).toEqual([id])
   })
 
-  test("[AG10] a callback whose turn could not be stored is delivered again, and both of the callback's effects happen once", async () => {
+  test("[AG10] a callback whose turn could not be stored is delivered again; the call gets its result once, and one turn begins", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 400 })], [say("Found.")])
@@ -120,7 +120,7 @@ describe("failures", () => {
     await expect.poll(async () => (await pageOf(row?.session ?? "")).messages[1]?.status).toBe("cancelled")
   })
 
-  test("[AG9] an agent's session is created only by an agent call, and never through its id", async () => {
+  test("[AG9] an agent's session is created only by a call to the agent; a client can't create a session with such an id", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const [result] = resultsIn(await askFor(client, "q1", script([askAgent("researcher", "/say yes")], [say("x")])))
@@ -131,7 +131,7 @@ describe("failures", () => {
     expect(taken).toEqual(refusal(400, "field_invalid"))
   })
 
-  test("[RT10] an agent's session isn't stored if its caller's session was erased meanwhile", async () => {
+  test("[RT10] an agent's session isn't stored if its caller's session has been erased in the meantime", async () => {
     const family = { session: "gone", agent: "general" }
     const request = {
       id: "ask-1",
@@ -164,7 +164,7 @@ describe("failures", () => {
     expect(order.map((message) => message.exchange_id).slice(0, 2)).toEqual(["q1", "q2"])
   })
 
-  test("[AG4] withdrawing a question wakes the caller", async () => {
+  test("[AG4] if a user withdraws a queued question, the caller wakes up and its call fails", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const [result] = resultsIn(await askFor(client, "q1", script([askAgent("researcher", "/say yes")], [say("x")])))
@@ -179,7 +179,7 @@ describe("failures", () => {
     expect(toolsIn(await client.untilEnd("q2"))).toMatchObject([{ status: "failed", error: { code: "agent_failed" } }])
   })
 
-  test("[AG12] messages between agents are cleaned once, and the answer returns unchanged", async () => {
+  test("[AG12] a message to an agent is cleaned, and an answer that repeats the cleaned text isn't changed again", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const rawText = "Array<T> <script>x</script><span id='weather_1'>y</span>\u202e"
@@ -191,7 +191,7 @@ describe("failures", () => {
     expect(messages[0]?.content).not.toMatch(/<script|<span|\u202e/)
   })
 
-  test("[AG4] an answer that is too long for a message is truncated, and its beginning starts the turn", async () => {
+  test("[AG4] an answer that is too long for a message is cut, and a note gives the number of omitted characters", async () => {
     expect(truncateMessage("short", 100)).toBe("short")
     expect(truncateMessage("", 100)).toBe("(The answer was empty.)")
     for (const text of ["字".repeat(40_000), "x".repeat(200_000), "😀".repeat(40_000)]) {

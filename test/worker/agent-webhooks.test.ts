@@ -1,5 +1,6 @@
 /**
- * agent-webhooks.test.ts: tests agents whose questions a tenant's service answers at once, later, or after restarts.
+ * agent-webhooks.test.ts: tests agents whose questions are answered by a tenant's service: at once, later, or after a
+ * restart.
  */
 
 import { env, runDurableObjectAlarm, runInDurableObject, SELF } from "cloudflare:test"
@@ -22,7 +23,7 @@ async function putAgent(name: string, change: object = {}) {
   return await call(`/v1/agents/${name}`, { method: "PUT", token, body: JSON.stringify(agent) })
 }
 
-/** Creates an agent in the default tenant. Its service is the run with the same name. */
+/** Creates an agent in the default tenant. Its service has the same name, and responds as `play` says. */
 async function createAgent(name: string, play = "echo"): Promise<string> {
   const put = await putAgent(name)
   expect(put.status, put.text).toBe(200)
@@ -46,8 +47,8 @@ async function killSession(id: string): Promise<void> {
   await runInDurableObject(sessionOf(id), (_object, state) => state.abort("killed")).catch(() => {})
 }
 
-describe("the settings", () => {
-  test("[EA6] the secret is shown once, is not part of the configuration, and can be changed", async () => {
+describe("an agent's service", () => {
+  test("[EA6] the secret is shown once, isn't part of the configuration, and can be rotated", async () => {
     const put = await putAgent("wa-put")
     expect(put.json).toMatchObject({ answered_by: "webhook", url: toolUrl("wa-put") })
     expect(put.json.secret).toMatch(/^whsec_[\w+/]{43}=$/)
@@ -76,7 +77,7 @@ describe("the settings", () => {
     expect(await putAgent("wa-bad", change)).toEqual(refusal(400, "field_invalid", "url"))
   })
 
-  test("[EA6] only administrators can name a service", async () => {
+  test("[EA6] only administrators can set an agent's service", async () => {
     const body = JSON.stringify({ description: "d", prompt: "p", answered_by: "webhook", url: toolUrl("wa-scope") })
     const claims = { tenant: "acme", user: "ada", expires: nowSeconds() + 600, token: nanoid(), issued: nowSeconds() }
     const token = await issueToken({ ...claims, scope: "admin" }, SECRET)
@@ -86,8 +87,8 @@ describe("the settings", () => {
   })
 })
 
-describe("a question", () => {
-  test("[EA6] [EA7] is signed, and the text of the response is the answer", async () => {
+describe("questions", () => {
+  test("[EA6] [EA7] a question is signed, and the text of the response becomes the answer", async () => {
     await createAgent("wa-ask")
     const client = await connectTo("wa-ask")
     client.say({ type: "send", id: "q1", content: "Is it open?" })
@@ -101,7 +102,7 @@ describe("a question", () => {
     await expectSame(client.id, client)
   })
 
-  test("[EA7] of another agent is answered too", async () => {
+  test("[EA7] a question from another agent is answered too", async () => {
     await createAgent("wa-peer")
     const id = await freshSession("wa-peer")
     const client = await connect(id)
@@ -111,7 +112,7 @@ describe("a question", () => {
     ])
   })
 
-  test("[EA8] is sent once while its request is open, and again with the same id after a restart", async () => {
+  test("[EA8] a question is sent once while its request is open, and again with the same id after a restart", async () => {
     const secret = await createAgent("wa-kill", "silent")
     const client = await connectTo("wa-kill")
     await startQuestion(client, "q1", "Still there?")
@@ -129,7 +130,7 @@ describe("a question", () => {
     expect(new Set(seen.map(({ id }) => id)).size).toBe(1)
   })
 
-  test("[EA8] to a service that is busy waits for the next alarm", async () => {
+  test("[EA8] a question is sent again at the next alarm if the service is busy", async () => {
     await createAgent("wa-busy", "busy")
     const client = await connectTo("wa-busy")
     await startQuestion(client, "q1", "Busy?")
@@ -147,7 +148,7 @@ describe("a question", () => {
     expect(new Set(seen.map(({ id }) => id)).size).toBe(1)
   })
 
-  test("[EA7] can be answered later, as by an external producer", async () => {
+  test("[EA7] a question can be answered later, through the route for external producers", async () => {
     await createAgent("wa-later", "later")
     const client = await connectTo("wa-later")
     await startQuestion(client, "q1", "Later?")
@@ -166,7 +167,7 @@ describe("a question", () => {
     expect(await seenAt("wa-later")).toHaveLength(1)
   })
 
-  test("[EA7] that a user cancels ends as cancelled, and is not sent again", async () => {
+  test("[EA7] a question that a user cancels ends as cancelled, and isn't sent again", async () => {
     await createAgent("wa-stop", "silent")
     const client = await connectTo("wa-stop")
     await startQuestion(client, "q1", "Stop?")
@@ -177,7 +178,7 @@ describe("a question", () => {
     expect(await seenAt("wa-stop")).toHaveLength(1)
   })
 
-  test("[EA3] [EA8] that the service never answers fails at its deadline", async () => {
+  test("[EA3] [EA8] a question that the service never answers fails at its deadline", async () => {
     await createAgent("wa-never", "silent")
     const client = await connectTo("wa-never")
     await startQuestion(client, "q1", "Anyone?")
@@ -210,7 +211,7 @@ describe("a question", () => {
     "redirect-302",
     "redirect-307",
     "endless",
-  ])("[EA9] whose response is %s fails, and is not sent again", async (play) => {
+  ])("[EA9] a question fails and isn't sent again if the response is %s", async (play) => {
     const name = `wa-${play}`
     await createAgent(name, play)
     const client = await connectTo(name)
@@ -224,7 +225,7 @@ describe("a question", () => {
     expect(await seenAt("elsewhere")).toEqual([])
   })
 
-  test("[EA9] whose response is a long error shows its beginning", async () => {
+  test("[EA9] if the service responds with a long error, only its beginning is shown", async () => {
     await createAgent("wa-long", "long-error")
     const client = await connectTo("wa-long")
     client.say({ type: "send", id: "q1", content: "Well?" })
@@ -237,7 +238,7 @@ describe("a question", () => {
     ["trailer", "weather_1"],
     ["media", "stolen"],
     ["embed", "stolen"],
-  ])("[EA7] whose response has a %s shows text, not a card, a file or a document", async (play) => {
+  ])("[EA7] a response with a %s is shown as text, not as a card, a file or a document", async (play) => {
     const name = `wa-${play}`
     await createAgent(name, play)
     const client = await connectTo(name)
@@ -248,7 +249,7 @@ describe("a question", () => {
   })
 })
 
-test("[EA6] an archive contains the agent without its secret, and an import gets a new one", async () => {
+test("[EA6] an archive contains the agent without its secret, and an imported agent can be given a new one", async () => {
   await registerUser("wa-from", "boss", "owner")
   const token = await roleToken("wa-from", "boss", "owner")
   const body = JSON.stringify({ description: "d", prompt: "p", answered_by: "webhook", url: toolUrl("wa-from") })

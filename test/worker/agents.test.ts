@@ -1,6 +1,6 @@
 /**
- * agents.test.ts: tests how agents ask each other across sessions, synchronously and asynchronously, with real workerd,
- * SQLite and RPC.
+ * agents.test.ts: tests how agents ask each other questions across sessions, synchronously and asynchronously, in
+ * workerd with real SQLite and RPC.
  */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
@@ -53,7 +53,7 @@ describe("a sync question", () => {
     expect((await pageOf(results[0]?.["session"] ?? "")).messages).toHaveLength(4)
   })
 
-  test("[AG7] [AG12] a subagent gets no tags and doesn't change the caller's ordinals, and its spans are removed", async () => {
+  test("[AG7] [AG12] a subagent gets no tags, doesn't affect the caller's ordinals, and has the spans removed from its answer", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("weather", { location: "Oslo" })], [say("Cold: <span id='weather_1'>brr</span>!")])
@@ -65,7 +65,7 @@ describe("a sync question", () => {
     const answer = await askFor(client, "q1", main)
     const [askResult] = resultsIn(answer)
     expect(askResult?.["answer"]).toBe("Cold: brr!")
-    // The card belongs to the first agent's own first call.
+    // The card belongs to the first call that the calling agent itself made.
     expect(answer.segments.at(-1)).toMatchObject({ type: "rich", tag: "weather_1", payload: { location: "Rome, IT" } })
     const { messages } = await pageOf(askResult?.["session"] ?? "")
     expect(messages[1]?.segments.filter(({ type }) => type === "rich")).toEqual([])
@@ -140,7 +140,7 @@ describe("a sync question", () => {
 })
 
 describe("cycles", () => {
-  test("[AG5] a call back to a waiting agent is refused, and nothing waits forever", async () => {
+  test("[AG5] a question back to a waiting agent is refused, and no agent waits forever", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const back = script([call("agents_message", { agent: "general", message: "/say hi" })], [say("I could not.")])
@@ -152,7 +152,7 @@ describe("cycles", () => {
     ])
   })
 
-  test("[AG5] two agents that ask each other at the same time don't deadlock in each other's queue", async () => {
+  test("[AG5] two agents that ask each other at the same time don't deadlock in each other's queues", async () => {
     await putAgent({ name: "writer", tools: ["agents_message"] })
     const id = await freshAsker()
     const client = await connect(id)
@@ -183,7 +183,7 @@ describe("cycles", () => {
     expect(codes.at(-1)).toBe("agent_fan_out")
   })
 
-  test("[AG5] the depth of questions is also counted across late answers; at depth 8 no more are asked", async () => {
+  test("[AG5] late answers also count towards the depth of a chain of questions; at depth 8, further questions are refused", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("probe_slow", { ms: 500 })], [askAgent("weather", "/say deeper")], [say("enough")])
@@ -208,7 +208,7 @@ describe("cycles", () => {
 })
 
 describe("an async question", () => {
-  test("[AG4] the turn ends, the call waits until the answer arrives, and a separate turn follows", async () => {
+  test("[AG4] the turn ends, the call waits until the answer arrives, and the answer begins a separate turn", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 300 })], [say("Found <span id='weather_1'>it</span>.")])
@@ -233,7 +233,7 @@ describe("an async question", () => {
     expect(messages[2]).toMatchObject({ id: queued?.["responseId"], content: "Found it." })
   })
 
-  test("[AG4] the call waits through eviction and alarms, and the answer wakes its session", async () => {
+  test("[AG4] the call keeps waiting through evictions and alarms, and the answer wakes the session", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 700 })], [say("Late.")])
@@ -256,7 +256,7 @@ describe("an async question", () => {
     const exchange = resultsIn(answer)[0]?.["responseId"] ?? ""
     await followUp(client)
     const before = (await pageOf(id)).messages
-    // Simulate an undelivered answer: mark its row and restart the process.
+    // Simulate an undelivered answer: mark its row as not yet delivered, and restart the process.
     await runInDurableObject(sessionOf(session), (_object, state) => {
       state.storage.sql.exec("UPDATE begun SET owed = 1 WHERE id = ?", exchange)
     })
@@ -300,7 +300,7 @@ describe("an async question", () => {
     await expectSame(id, client)
   })
 
-  test("[AG4] a client that was away gets the result of a call in a much earlier message", async () => {
+  test("[AG4] a client that reconnects gets the result of a call in an earlier message", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 900 })], [say("Late.")])

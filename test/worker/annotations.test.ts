@@ -19,7 +19,7 @@ async function readMessages(token: string, session: string): Promise<readonly Wi
   return (await call(`/v1/sessions/${session}/conversation/recent?limit=50`, { token })).json.messages
 }
 
-/** Creates a session with one answer. Returns the session's path and the answer's id. */
+/** Creates a session with one answer. Returns the session's id and path, and the answer. */
 async function askIn(token: string, content = "/say hello", title?: string) {
   const id = await makeSession(token, title)
   await askQuestion(id, token, content)
@@ -28,7 +28,7 @@ async function askIn(token: string, content = "/say hello", title?: string) {
 }
 
 describe("feedback", () => {
-  test("[WR10] is set, changed and removed for one answer, survives eviction, and changes no message", async () => {
+  test("[WR10] can be set, changed and removed for an answer, survives eviction, and changes no message", async () => {
     const token = await tokenOf("wr10", "ada")
     const { id, path, answer } = await askIn(token)
     const before = await readMessages(token, id)
@@ -47,7 +47,7 @@ describe("feedback", () => {
     expect((await request(token, "GET", `${path}/feedback`)).json.feedback).toEqual([])
   })
 
-  test("[WR11] anything but a rating, a listed reason and a short note is refused, and so is any other message", async () => {
+  test("[WR11] accepts only a rating, a listed reason and a short note, and only for the user's own answers", async () => {
     const token = await tokenOf("wr11", "ada")
     const { path, answer } = await askIn(token)
     const own = `${path}/messages/${answer.id}/feedback`
@@ -92,7 +92,7 @@ describe("feedback", () => {
     )
   })
 
-  test("[WR13] is counted per agent and month; changing a rating updates the counts, which only administrators can read", async () => {
+  test("[WR13] is counted per agent and month; a changed rating updates the counts, which only administrators can read", async () => {
     const token = await tokenOf("wr13", "ada")
     const owner = await roleToken("wr13", "boss", "owner")
     const readCounts = async () => (await request(owner, "GET", "/v1/feedback")).json.counts
@@ -113,7 +113,7 @@ describe("feedback", () => {
   })
 })
 
-describe("usage of an answer", () => {
+describe("an answer's usage", () => {
   test("[WR14] contains the tokens, and the cost only if the tenant shows costs", async () => {
     const token = await tokenOf("wr14", "ada")
     const owner = await roleToken("wr14", "boss", "owner")
@@ -145,7 +145,7 @@ describe("usage of an answer", () => {
 })
 
 describe("tools that are always allowed", () => {
-  test("[AP8] [AP9] [AP10] the waiting call and later ones run and are shown as allowed, in this session only and until the permission is revoked", async () => {
+  test("[AP8] [AP9] [AP10] the waiting call and later calls run and are shown as allowed, only in this session and until the permission is revoked", async () => {
     const token = await tokenOf("ap8", "ada")
     const id = await makeSession(token)
     const path = `/v1/sessions/${id}`
@@ -182,7 +182,7 @@ describe("tools that are always allowed", () => {
 })
 
 describe("saved prompts", () => {
-  test("[WR20] are stored per user, replaced by their id, and listed by name", async () => {
+  test("[WR20] are stored per user, replaced by id, and listed in order of name", async () => {
     const token = await tokenOf("wr20", "ada")
     const other = await tokenOf("wr20", "bob")
     expect((await request(token, "GET", "/v1/prompts")).json).toEqual({ prompts: [] })
@@ -208,7 +208,7 @@ describe("saved prompts", () => {
     expect([malformed.status, malformed.json.code]).toEqual([400, "field_invalid"])
   })
 
-  test("[WR20] are limited in the length of name and text, and in number", async () => {
+  test("[WR20] have limits on the lengths of their names and texts, and on their number", async () => {
     const token = await tokenOf("wr20b", "ada")
     const put = async (id: string, prompt: object) => await request(token, "PUT", `/v1/prompts/${id}`, prompt)
     const text = "é".repeat(MAX_PROMPT_BYTES / 2)
@@ -229,7 +229,7 @@ describe("saved prompts", () => {
 })
 
 describe("a branch", () => {
-  test("[WR40] is a new, verified conversation with the same messages up to the chosen one, and is independent of the original", async () => {
+  test("[WR40] is a new conversation with the same messages up to the chosen one, and is independent of the original", async () => {
     const token = await tokenOf("wr40", "ada")
     const { id, path, answer } = await askIn(token, "What's the weather in Oslo?", "Weather")
     await request(token, "PUT", `${path}/messages/${answer.id}/feedback`, { rating: "up" })
@@ -249,7 +249,7 @@ describe("a branch", () => {
     expect(await readMessages(token, "branch1")).toHaveLength(4)
   })
 
-  test("[WR40] another user's session, an unknown message, and an id that is in use are refused, and leave nothing", async () => {
+  test("[WR40] another user's session, an unknown message, and an id that is in use are refused, and nothing is stored", async () => {
     const token = await tokenOf("wr40b", "ada")
     const { path, answer } = await askIn(token)
     const branch = async (body: object, as = token) => await request(as, "POST", `${path}/branch`, body)

@@ -51,7 +51,7 @@ function watchTenants() {
 }
 
 describe("the format of a key", () => {
-  test("[AK1] a created key can be parsed, for every tenant id", async () => {
+  test("[AK1] a new key can be parsed, whatever the tenant's id is", async () => {
     const tenants = fc.stringMatching(/^(?:eu\.|us\.|fedramp-high\.)?[A-Za-z0-9_-]{1,64}$/)
     await fc.assert(
       fc.asyncProperty(tenants, async (tenant) => {
@@ -62,7 +62,7 @@ describe("the format of a key", () => {
     )
   })
 
-  test("[AK1] every change of one character is detected", async () => {
+  test("[AK1] a key with any one character changed or removed is rejected", async () => {
     const { text } = await createApiKey("eu.ac_me")
     for (let at = 0; at < text.length; at++) {
       for (const character of "aZ0_-.") {
@@ -82,7 +82,7 @@ describe("the format of a key", () => {
     ["a colon in the tenant", (key) => key.replace("_ak1_", "_ak1:ada_")],
     ["10,000 characters", (key) => key.replace("_ak1_", `_${"a".repeat(10_000)}_`)],
     ["a Unicode look-alike", (key) => key.replace("_ak1_", "_аk1_")],
-    ["a space inside", (key) => `${key.slice(0, 9)}\t${key.slice(9)}`],
+    ["a tab inside", (key) => `${key.slice(0, 9)}\t${key.slice(9)}`],
   ])("[AK1] %s is refused before any object is called", async (_what, change) => {
     const { text } = await createApiKey("ak1")
     const watched = watchTenants()
@@ -91,7 +91,7 @@ describe("the format of a key", () => {
     expect(watched.asked).toEqual([])
   })
 
-  /** Encodes text for a header, because headers carry bytes and not characters. */
+  /** Encodes text for a header. Each character of the result stands for one byte of the text in UTF-8. */
   const encodeHeader = (text: string) => String.fromCharCode(...new TextEncoder().encode(text))
 
   test("[AK2] only the hash is stored, and no route shows the secret again", async () => {
@@ -128,7 +128,7 @@ describe("managing keys", () => {
     }
   })
 
-  test("[AK3] an admin sees all keys and manages those below owner", async () => {
+  test("[AK3] an admin sees all keys, and can manage those whose roles are below owner", async () => {
     const first = await createTenant("ak3b")
     const owner = await createKey(first, { roles: ["owner"] })
     const adminKey = await createKey(first, { roles: ["admin", "member"] })
@@ -143,7 +143,7 @@ describe("managing keys", () => {
     expect(await listKeys(first)).toHaveLength(3)
   })
 
-  test("[AK3] other users and keys can't manage keys", async () => {
+  test("[AK3] users and keys whose roles are below admin can't manage keys", async () => {
     const first = await createTenant("ak3c")
     const { key } = await createKey(first)
     const tokens = await Promise.all(["member", "viewer"].map((role) => tokenWith(first, role, { role })))
@@ -177,7 +177,7 @@ describe("managing keys", () => {
     expect(await listKeys(first)).toHaveLength(count)
   })
 
-  test("[AK8] the number of keys is limited; expired keys do not count", async () => {
+  test("[AK8] the number of keys is limited; expired keys don't count", async () => {
     const first = await createTenant("ak8")
     const tenant = env.TENANT.getByName("ak8")
     const manager = { actor: { kind: "user", id: "root", address: null }, role: "owner" } as const
@@ -194,7 +194,7 @@ describe("managing keys", () => {
 })
 
 describe("using keys", () => {
-  test("[AK4] a revoked key is refused at once here, and elsewhere after TOKEN_TRUST_MS", async () => {
+  test("[AK4] a revoked key is refused at once by the isolate that revoked it, and by others after TOKEN_TRUST_MS", async () => {
     const first = await createTenant("ak4")
     const { id, key } = await createKey(first, { roles: ["admin"] })
     expect(await listKeys(key)).toHaveLength(2)
@@ -256,7 +256,7 @@ describe("using keys", () => {
     expect(await call("/v1/keys", { token: next.json.key })).toEqual(refusal(401, "key_expired"))
   })
 
-  test("[AK6] the last use is stored once a minute, and recorded once an hour", async () => {
+  test("[AK6] a key's last use is stored at most once a minute, and recorded in the audit log at most once an hour", async () => {
     const first = await createTenant("ak6")
     const { id, key } = await createKey(first, { roles: ["admin"] })
     const useKeyAfter = async (afterMs: number) => {
@@ -276,7 +276,7 @@ describe("using keys", () => {
     expect((await useKeyAfter(60 * 60_000)).records).toBe(start.records + 1)
   })
 
-  test("[AK7] refused keys are recorded; for a tenant that nobody uses, nothing is stored", async () => {
+  test("[AK7] refused keys are recorded, but nothing is stored for a tenant that nobody uses", async () => {
     const first = await createTenant("ak7")
     const guessSecret = async (tenant: string) => {
       const { text } = await createApiKey(tenant)
@@ -290,7 +290,7 @@ describe("using keys", () => {
     expect(first).toMatch(/^ck_/)
   })
 
-  test("[AK11] a key can configure its tenant as its highest role can, and has access to no session", async () => {
+  test("[AK11] a key can configure its tenant as its highest role may, and can't access any session", async () => {
     const first = await createTenant("ak11")
     const id = await makeSession(await tokenWith(first, "ada"))
     const body = JSON.stringify({ embed_origins: [], media_hosts: [] })

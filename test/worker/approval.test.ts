@@ -1,4 +1,4 @@
-/** approval.test.ts: tests calls that are pending, allowed, denied or timed out, with real workerd and SQLite. */
+/** approval.test.ts: tests calls that are pending, allowed, denied or timed out, in workerd with real SQLite. */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -29,7 +29,7 @@ describe("approval", () => {
     return tool?.call_id ?? ""
   }
 
-  test("[AP1] a call waits in storage, across evictions and alarms, and runs once it is allowed", async () => {
+  test("[AP1] a pending call is stored, survives evictions and alarms, and runs once it is allowed", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await askForApproval(id, client)
@@ -55,7 +55,7 @@ describe("approval", () => {
     await expectSame(id, client)
   })
 
-  test("[AP3] the first decision wins; the same decision again is acknowledged, a different one is refused", async () => {
+  test("[AP3] the first decision wins; the same decision is acknowledged again, and a different one is refused", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await askForApproval(id, client)
@@ -105,7 +105,7 @@ describe("approval", () => {
     await expectSame(id, client)
   })
 
-  test("[AP4] a message sent while another tool of the step is running denies the call as soon as only the call is pending", async () => {
+  test("[AP4] a message sent while another tool of the step is running denies the pending call once that tool has ended", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await beginTurn(client, "q1", script([call("probe_ask"), call("probe_slow", { ms: 200 })], [say("ok")]), 2)
@@ -115,7 +115,7 @@ describe("approval", () => {
     await expectSame(id, client)
   })
 
-  test("[AP3] a decision that is repeated after the next turn has begun is still acknowledged", async () => {
+  test("[AP3] a decision that is repeated after the next turn is still acknowledged", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await askForApproval(id, client)
@@ -132,7 +132,7 @@ describe("approval", () => {
     await client.untilTrue((frame) => frame.type === "error" && frame.code === "call_decided")
   })
 
-  test("[AP1] [TU11] during a waiting turn, the object sleeps until the deadline; a resumed turn has the usual alarm again", async () => {
+  test("[AP1] [TU11] while a turn waits, the object sleeps until the deadline; a resumed turn has the usual alarm again", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await askForApproval(id, client, script([call("probe_ask", { ms: 300 }), say("x")], [say("ok")]))

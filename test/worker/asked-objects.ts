@@ -5,7 +5,7 @@ import { env } from "cloudflare:test"
 const NAMESPACES = ["SESSION", "DIRECTORY", "TENANT", "REGISTRY"] as const
 
 /**
- * Returns bindings and a list `asked`, which gets an entry for each stub that is created, such as `SESSION acme:s1`.
+ * Returns bindings that add an entry to the list `asked` for each stub that is created, such as `SESSION acme:s1`.
  */
 export function recordAskedObjects() {
   const asked: string[] = []

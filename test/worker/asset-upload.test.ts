@@ -30,8 +30,8 @@ function streamOf(bytes: Uint8Array, breakAt = Infinity): ReadableStream<Uint8Ar
   })
 }
 
-describe("accepted", () => {
-  test("[AS1] a file is stored: its row, its bytes and its metadata", async () => {
+describe("accepted uploads", () => {
+  test("[AS1] an accepted file is stored as a row, its bytes and its metadata", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const response = await postFile(id, token, png(1, 50_000), { name: "cat.png" })
@@ -43,7 +43,7 @@ describe("accepted", () => {
     expect(new Uint8Array((await stored?.arrayBuffer()) ?? new ArrayBuffer())).toEqual(png(1, 50_000))
   })
 
-  test("[AS5] uploading the same bytes again returns the existing file, under any name", async () => {
+  test("[AS5] uploading the same bytes again returns the existing file, whatever name it is uploaded under", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const first = await postFile(id, token, png(2), { name: "a.png" })
@@ -54,7 +54,7 @@ describe("accepted", () => {
     expect((await postFile(other, token, png(2))).status).toBe(201)
   })
 
-  test("[AS5] of simultaneous uploads of the same bytes, one is stored and all return it", async () => {
+  test("[AS5] if the same bytes are uploaded simultaneously, one file is stored and all uploads return it", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const responses = await Promise.all(Array.from({ length: 5 }, () => postFile(id, token, png(3, 60_000))))
@@ -82,7 +82,7 @@ describe("accepted", () => {
     expect(await listStoredAssets(T, id)).toEqual(before)
   })
 
-  test("[AS6] a label is the last part of a name, without invisible characters, and never too long", async () => {
+  test("[AS6] a label is the last part of the file's name, without invisible characters, and cut if it is too long", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const names = [
@@ -103,7 +103,7 @@ describe("accepted", () => {
   })
 })
 
-describe("refused", () => {
+describe("refused uploads", () => {
   test("[AS3] an upload whose length is missing, too large or wrong is refused", async () => {
     const token = await tokenOf(T, "bob")
     const id = await makeSession(token)
@@ -122,7 +122,7 @@ describe("refused", () => {
     expect(await listStoredAssets(T, id)).toEqual(NOTHING)
   })
 
-  test("[AS3] a refused upload is read only for a short time, whether it arrives slowly or fast", async () => {
+  test("[AS3] a refused upload is read only for a short time, whether it arrives slowly or quickly", async () => {
     const token = await tokenOf(T, "bob")
     const id = await makeSession(token)
     for (const [everyMs, chunkBytes] of [
@@ -226,7 +226,7 @@ describe("failed uploads", () => {
     expect(await listStoredAssets(T, id)).toEqual({ bytes: [first.json.id], rows: [`${first.json.id} kept`] })
   })
 
-  test("[AS7] an upload whose process is killed between put and keep leaves nothing behind", async () => {
+  test("[AS7] an upload whose process is killed between put and commit leaves nothing behind", async () => {
     const token = await tokenOf(T, "cid")
     const id = await makeSession(token)
     const reserved = await stubOf(id).reserveAsset(claimsOf("cid"), 200)
@@ -281,7 +281,7 @@ describe("an erased session", () => {
     expect(await keysOf(id)).toBe(0)
   })
 
-  test("[AS9] leaves nothing of an upload in progress", async () => {
+  test("[AS9] leaves nothing behind from an upload in progress", async () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     const bytes = file(30_000, "%PDF-1.7")
@@ -303,7 +303,7 @@ describe("an erased session", () => {
     expect(await keysOf(id)).toBe(0)
   })
 
-  test("[AS9] leaves nothing even if the uploading process is killed before the erasure is reported to it", async () => {
+  test("[AS9] leaves nothing behind even if the uploading process is killed before it learns of the erasure", async () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     const reserved = await stubOf(id).reserveAsset(claimsOf("dan"), 200)
@@ -318,7 +318,7 @@ describe("an erased session", () => {
     expect(await runInDurableObject(stubOf(id), (_object, { storage }) => [...storage.kv.list()])).toEqual([])
   })
 
-  test("[AS9] does not affect the files of a new session with the same id", async () => {
+  test("[AS9] doesn't affect the files of a new session with the same id", async () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     await stubOf(id).reserveAsset(claimsOf("dan"), 200)

@@ -1,6 +1,6 @@
 /**
- * attachments.test.ts: tests attachments from the sending of a message to the model's context, with real workerd,
- * SQLite and bucket.
+ * attachments.test.ts: tests attachments from the sent message to the model's context, in workerd with a real SQLite
+ * database and a real bucket.
  */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
@@ -52,7 +52,7 @@ async function reviseMessage(id: string, client: TestClient, frame: Parameters<T
 const createQuestion = async (id: string, message: string) =>
   (await pageOf(id)).messages.find((one) => one.id === message)
 
-describe("attachments of a message", () => {
+describe("a message's attachments", () => {
   test("[AT1] follow its text in order, both live and after a reload and an eviction", async () => {
     const id = await freshSession()
     const client = await connect(id)
@@ -73,7 +73,7 @@ describe("attachments of a message", () => {
     expect(late.messages.get("q1")).toMatchObject({ segments })
   })
 
-  test("[AT1] a message with attachments needs no text, and the first file names an untitled session", async () => {
+  test("[AT1] a message with attachments needs no text, and the first file's label becomes the title of an untitled session", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await putAsset(id, assetOf("map", { label: "Map of Paris.png" }))
@@ -129,7 +129,7 @@ describe("attachments of a message", () => {
     expect(client.messages.get("q1")?.segments).toHaveLength(MAX_ATTACHMENTS)
   })
 
-  test("[AT2] a repeated message id with other files has no further effect", async () => {
+  test("[AT2] a message that repeats an id with other files has no effect", async () => {
     const id = await freshSession()
     const client = await connect(id)
     for (const one of ["one", "two"]) await putAsset(id, assetOf(one))
@@ -148,7 +148,7 @@ describe("attachments of a message", () => {
     ])
   })
 
-  test("[AT3] wait in the queue with their message, through an eviction, and are removed when it is withdrawn", async () => {
+  test("[AT3] wait in the queue with their message, even through an eviction, and are removed if it is withdrawn", async () => {
     const id = await freshSession()
     const client = await connect(id)
     for (const one of ["one", "two"]) await putAsset(id, assetOf(one))
@@ -173,7 +173,7 @@ describe("attachments of a message", () => {
     expect(await createQuestion(id, "q3")).toBeUndefined()
   })
 
-  test("[AT4] are preserved by edit, regenerate and retry, and so is the reply_to", async () => {
+  test("[AT4] are preserved by edit, regenerate and retry, as is reply_to", async () => {
     const id = await freshSession()
     const client = await connect(id)
     for (const one of ["one", "two"]) await putAsset(id, assetOf(one))
@@ -201,11 +201,11 @@ describe("attachments of a message", () => {
     await evictDurableObject(sessionOf(id))
     const page = await reviseMessage(id, await connect(id), { type: "switch", id: "s1", message: "q1c", version: 2 })
     expect(page.messages.find((message) => message.id === "q1b")).toMatchObject({ ...edited, versions: 3 })
-    // Blank text without a file is still empty.
+    // A message with blank text and no file still counts as empty.
     expect(await sendRefused(client, { type: "edit", id: "q0b", message: "q0", content: "" })).toBe("message_empty")
   })
 
-  test("[AT3] if an eviction cuts off a turn with tools, the turn continues with the files of its question", async () => {
+  test("[AT3] if a turn that waits for approval is evicted, its question keeps its files", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await putAsset(id, assetOf("one"))
@@ -220,7 +220,7 @@ describe("attachments of a message", () => {
 })
 
 describe("replies", () => {
-  test("[AT6] the message is quoted to the model before the text, up to MAX_QUOTE_CHARS", async () => {
+  test("[AT6] the replied-to message is quoted to the model, up to MAX_QUOTE_CHARS", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await putAsset(id, assetOf("one"))
@@ -248,14 +248,14 @@ describe("replies", () => {
     expect(userMessages[0]).not.toHaveProperty("quote")
   })
 
-  test("[AT6] a reply to an unknown or withdrawn message is refused", async () => {
+  test("[AT6] a reply to an unknown message is refused", async () => {
     const id = await freshSession()
     const client = await connect(id)
     expect(await sendRefused(client, { type: "send", id: "q1", content: "x", reply_to: "none" })).toBe("frame_invalid")
   })
 })
 
-test("[AT2] a session can't attach files of another user's session", async () => {
+test("[AT2] a message can't attach files from another user's session", async () => {
   const id = await freshSession()
   await putAsset(id, assetOf("one"))
   const claims = { ...CLAIMS, user: "eve" }

@@ -84,7 +84,7 @@ describe("the chain", () => {
     })
   })
 
-  test("[AL1] the chains of two tenants differ from the first entry on", async () => {
+  test("[AL1] two tenants' chains differ from the first entry on", async () => {
     for (const tenant of ["al1b", "al1c"]) {
       await runInDurableObject(tenantOf(tenant), (_object: Tenant, { storage: { sql } }) => {
         const audit = new AuditRows(sql, tenant)
@@ -114,7 +114,7 @@ describe("the chain", () => {
 })
 
 describe("verify", () => {
-  test("[AL2] an unchanged log is verified up to its head, and so is an empty log, which needs no row", async () => {
+  test("[AL2] an unchanged log is verified up to its head; so is an empty log, for which nothing is stored", async () => {
     await fillLog("al2", 25)
     const token = await tokenAs("al2")
     const { head } = await readPage(token)
@@ -125,7 +125,7 @@ describe("verify", () => {
     expect(await tablesOf(tenantOf("al2none"))).toEqual([])
   })
 
-  /** Kinds of tampering with a log of 12 entries, each with the number of the first entry that is bad afterwards. */
+  /** Kinds of tampering with a log of 12 entries, each with the number of the entry to report as the first bad one. */
   const TAMPERINGS: readonly (readonly [name: string, sql: string, firstBad: number])[] = [
     ["a later time", "UPDATE audit SET at = at + 1 WHERE seq = 5", 5],
     ["a time with a fraction", "UPDATE audit SET at = at + 0.5 WHERE seq = 5", 5],
@@ -148,7 +148,7 @@ describe("verify", () => {
     ["a removed tail", "DELETE FROM audit WHERE seq > 7", 8],
     ["the removal of all entries", "DELETE FROM audit", 1],
     [
-      "a removed last entry and a head that fits",
+      "a removed last entry and a head adjusted to it",
       "DELETE FROM audit WHERE seq = 12; UPDATE audit_head SET seq = 11",
       11,
     ],
@@ -165,7 +165,7 @@ describe("verify", () => {
       13,
     ],
     [
-      "a later beginning",
+      "removed first entries and a base adjusted to them",
       "UPDATE audit_head SET base_seq = 3, base_hash = (SELECT hash FROM audit WHERE seq = 3); DELETE FROM audit WHERE seq <= 3",
       4,
     ],
@@ -211,7 +211,7 @@ describe("verify", () => {
     })
   })
 
-  test("[AL3] a head that was written down is found in an unchanged log, and reveals a rewritten log", async () => {
+  test("[AL3] a head that was noted earlier is found in an unchanged log, and reveals a rewritten log", async () => {
     await fillLog("al3", 8)
     const token = await tokenAs("al3")
     const { head } = await readPage(token)
@@ -318,7 +318,7 @@ describe("reading", () => {
 })
 
 describe("limits", () => {
-  test("[AL6] sixty failures in one minute get an entry each, and the first entry of a later minute counts the remainder", async () => {
+  test("[AL6] the first sixty failures in a minute get an entry each, and an entry in a later minute counts the others", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: 60_000 * 30_000_000 + 5 })
     const tenant = tenantOf("al6")
     const failure = { action: "signin.failed", details: { code: "state_wrong" } }
@@ -346,7 +346,7 @@ describe("limits", () => {
     expect((await verifyLog(token)).json).toMatchObject({ ok: true, rows: 63 })
   })
 
-  test("[AL6] 250 failures in one day get an entry each, and the first entry of a later day counts the remainder", async () => {
+  test("[AL6] the first 250 failures in a day get an entry each, and an entry on a later day counts the others", async () => {
     const tenant = "al6day"
     await fillLog(tenant, 1)
     const anonymous: Actor = { kind: "anonymous", id: "", address: null }
@@ -355,7 +355,7 @@ describe("limits", () => {
       const audit = new AuditRows(sql, tenant)
       const failAt = (at: number) => audit.appendFailure(anonymous, { action: "sign_in.failed" }, at)
       for (let at = 0; at < day; at += minute) for (let n = 0; n < 61; n += 1) failAt(20_000 * day + at)
-      // 250 failures, 4 entries that each count the failures of a full minute, and the entry of `fillLog`.
+      // There are 250 failures, 4 entries that each count a minute's omitted failures, and the entry from `fillLog`.
       expect(audit.readHead().seq).toBe(1 + MAX_FAILURES_PER_DAY + 4)
       audit.append(ada, { action: "thing.added" }, 20_001 * day - 1)
       failAt(20_001 * day)

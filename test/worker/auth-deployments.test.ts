@@ -50,7 +50,7 @@ describe("deployments", () => {
     expect(response.text).not.toContain("hush")
   })
 
-  test("[AU3] a safe production deployment serves under any name and issues no tokens", async () => {
+  test("[AU3] a safe production deployment serves requests and issues no tokens", async () => {
     expect(await call("/healthz", { env: PRODUCTION })).toMatchObject({ status: 200, json: { ok: true } })
     expect(await call("/v1/dev/token", { method: "POST", env: PRODUCTION })).toEqual(refusal(404, "route_unknown"))
   })
@@ -64,7 +64,7 @@ describe("deployments", () => {
     ["https://listed.example", 200],
     ["https://cuecard.example", 503],
     ["http://127.0.0.1.evil.example", 503],
-  ])("[AU6] a local deployment under %s answers %i", async (origin, status) => {
+  ])("[AU6] a local deployment at %s responds with %i", async (origin, status) => {
     const { default: worker } = await import("../../worker/index.ts")
     const local = { ...env, ALLOWED_ORIGINS: "https://listed.example" }
     for (const path of ["/healthz", "/v1/nothing"]) {
@@ -102,7 +102,7 @@ describe("the local page's token", () => {
     ["http://desk.lan", 404],
     ["http://0.0.0.0:8787", 404],
     ["http://[::ffff:7f00:2]", 404],
-  ])("[AU4] under %s the route answers %i", async (origin, status) => {
+  ])("[AU4] at %s the route responds with %i", async (origin, status) => {
     const given = await call(`${origin}/v1/dev/token`, { method: "POST" })
     expect(given.status).toBe(status)
     if (status === 404) expect(given).toEqual(refusal(404, "route_unknown"))
@@ -112,11 +112,11 @@ describe("the local page's token", () => {
     expect(await requestDevToken("{}", { env: { AUTH: "jwt" } })).toEqual(refusal(404, "route_unknown"))
   })
 
-  test.each(['{"user":"a:b"}', '{"user":7}', '{"user":""}'])("[AU4] %s names no valid user", async (body) => {
+  test.each(['{"user":"a:b"}', '{"user":7}', '{"user":""}'])("[AU4] %s doesn't name a valid user", async (body) => {
     expect(await requestDevToken(body)).toEqual(refusal(400, "field_invalid", "user"))
   })
 
-  test("[AU4] other sites get no token", async () => {
+  test("[AU4] other sites can't get a token", async () => {
     expect(await requestDevToken("{}", { headers: { origin: "https://evil.example" } })).toEqual(
       refusal(403, "origin_denied"),
     )
@@ -135,7 +135,7 @@ describe("origins", () => {
       const id = await makeSession(token)
       const denied = await call("/v1/sessions", { token, headers: { origin } })
       expect(denied).toEqual(refusal(403, "origin_denied"))
-      // Only https origins may read the refusal, because a tenant's widget can be allowed only on https origins (WG10).
+      // Only https origins may read the refusal, because a tenant can allow its widget only on https origins (WG10).
       const reader = origin.startsWith("https://") ? origin : null
       expect(denied.headers.get("access-control-allow-origin")).toBe(reader)
       expect(denied.headers.get("vary")).toBe("Origin")
@@ -145,7 +145,7 @@ describe("origins", () => {
     },
   )
 
-  test("[AU5] our own origin and a listed one may call routes and sockets", async () => {
+  test("[AU5] the deployment's own origin and a listed one may call routes and open sockets", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     for (const origin of [HOST, "https://b.example"]) {
@@ -157,19 +157,19 @@ describe("origins", () => {
     }
   })
 
-  test("[AU5] an allowed origin can read a refusal too", async () => {
+  test("[AU5] an allowed origin can also read refusals", async () => {
     const answer = await call("/v1/sessions", { headers: { origin: "https://b.example" }, env: LISTED })
     expect(answer.status).toBe(401)
     expect(answer.headers.get("access-control-allow-origin")).toBe("https://b.example")
   })
 
-  test("[AU5] without an Origin header a token is enough", async () => {
+  test("[AU5] a request without an Origin header needs only a token", async () => {
     const answer = await call("/v1/sessions", { token: await tokenOf("acme", "ada") })
     expect(answer.status).toBe(200)
     expect(answer.headers.get("vary")).toBe("Origin")
   })
 
-  test("[AU5] a preflight of a listed origin succeeds without a token; one over http is refused", async () => {
+  test("[AU5] a preflight from a listed origin succeeds without a token; one from an http origin is refused", async () => {
     const preflight = await call("/v1/sessions", { ...PREFLIGHT, headers: createPreflight("https://b.example") })
     expect(preflight.status).toBe(204)
     expect(preflight.headers.get("access-control-allow-origin")).toBe("https://b.example")
@@ -182,7 +182,7 @@ describe("origins", () => {
     )
   })
 
-  test("[AU5] `null` cannot be listed", async () => {
+  test("[AU5] `null` can't be listed", async () => {
     const answer = await call("/v1/sessions", { headers: { origin: "null" }, env: { ALLOWED_ORIGINS: "null" } })
     expect(answer).toEqual(refusal(403, "origin_denied"))
   })

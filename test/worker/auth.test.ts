@@ -1,4 +1,4 @@
-/** auth.test.ts: tests access with tokens, and sockets whose token expires or that nobody uses. */
+/** auth.test.ts: tests access with tokens, sockets whose token expires, and sockets that aren't used. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { SignJWT } from "jose"
@@ -40,7 +40,7 @@ describe("tokens", () => {
     ["POST", "/v1/sessions/s1/messages"],
     ["GET", "/v1/sessions/s1/socket"],
     ["POST", "/v1/tokens/revoke"],
-  ])("[AU1] %s %s needs a token, in a header and not in the URL", async (method, path) => {
+  ])("[AU1] %s %s needs a token in a header, not in the URL", async (method, path) => {
     const token = await tokenOf("acme", "ada")
     expect(await call(path, { method })).toEqual(refusal(401, "token_missing"))
     expect(await call(`${path}?token=${token}&access_token=${token}`, { method })).toEqual(
@@ -124,7 +124,7 @@ describe("sockets", () => {
     expect(opened.headers.get("sec-websocket-protocol")).toBe("cuecard.v1")
   })
 
-  test("[AU2] a client that can send headers can omit subprotocols, and gets none back", async () => {
+  test("[AU2] a client that can send headers can omit subprotocols, and then gets none back", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const opened = await call(`/v1/sessions/${id}/socket`, { token, headers: { upgrade: "websocket" } })
@@ -144,7 +144,7 @@ describe("sockets", () => {
     expect(await call("/v1/sessions", { headers })).toEqual(refusal(401, "token_missing"))
   })
 
-  test("[AU2] claims in the request are discarded", async () => {
+  test("[AU2] claims that a client sends are discarded", async () => {
     const id = await makeSession(await tokenOf("acme", "ada"))
     const claims = JSON.stringify({ tenant: "acme", user: "ada", expires: 4_000_000_000 })
     const headers = { ...socketHeaders(await tokenOf("acme", "eve")), "x-cuecard-claims": claims }
@@ -169,7 +169,7 @@ describe("sockets whose token expires", () => {
     ["a hello", HELLO],
     ["rubbish", "{"],
     ["a seen frame", '{"type":"seen","seq":0}'],
-  ])("[WS10] are closed at %s, which has no effect", async (_what, frame) => {
+  ])("[WS10] are closed when they receive %s, which has no effect", async (_what, frame) => {
     const [short, long] = [await tokenOf("acme", "ada", 60), await tokenOf("acme", "ada", 600)]
     const id = await makeSession(long)
     const [connection, other] = [await openSocket(id, short), await openSocket(id, long)]
@@ -182,7 +182,7 @@ describe("sockets whose token expires", () => {
     expect(other.closed).toBeNull()
   })
 
-  test("[WS10] in the middle of an answer receive no more of it", async () => {
+  test("[WS10] receive no more of an answer if the token expires in the middle of it", async () => {
     const [short, long] = [await tokenOf("acme", "ada", 3), await tokenOf("acme", "ada", 600)]
     const id = await makeSession(long)
     const [connection, other] = [await openSocket(id, short), await openSocket(id, long)]
@@ -195,7 +195,7 @@ describe("sockets whose token expires", () => {
     expect(connection.received).toHaveLength(received)
   })
 
-  test("[WS10] are closed at once if opened within the clock tolerance, and aren't opened later", async () => {
+  test("[WS10] are closed at once if they are opened within the clock tolerance, and can't be opened after it", async () => {
     const [short, long] = [await tokenOf("acme", "ada", 60), await tokenOf("acme", "ada", 600)]
     const id = await makeSession(long)
     await passSeconds(62, id)
@@ -209,11 +209,11 @@ describe("sockets whose token expires", () => {
   })
 })
 
-describe("sockets that nobody uses", () => {
+describe("unused sockets", () => {
   const stubOf = (id: string) => env.SESSION.getByName(`acme:${id}`)
   const alarmOf = (id: string) => runInDurableObject(stubOf(id), (_object, { storage }) => storage.getAlarm())
 
-  /** Opens a socket to a session object whose time limit is a tenth of a second instead of half a minute. */
+  /** Opens a socket to a session object that waits for a hello for a tenth of a second instead of half a minute. */
   async function openUnderShortLimits(hello: string | null) {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
@@ -246,7 +246,7 @@ describe("sockets that nobody uses", () => {
     expect(await openUnderShortLimits(HELLO)).toEqual({ codes: ["hello"], closed: 0 })
   })
 
-  test("[AU16] an idle socket is closed by the alarm when its token expires, even after the object slept", async () => {
+  test("[AU16] an idle socket is closed by the alarm when its token expires, even if the object has slept", async () => {
     const [short, long] = [await tokenOf("acme", "ada", 60), await tokenOf("acme", "ada", 600)]
     const id = await makeSession(long)
     const other = await openSocket(id, long)
@@ -264,7 +264,7 @@ describe("sockets that nobody uses", () => {
     await expect.poll(() => alarmOf(id)).toBe(second)
   })
 
-  test("[AU16] an earlier alarm is not postponed", async () => {
+  test("[AU16] an earlier alarm isn't postponed", async () => {
     const token = await tokenOf("acme", "ada", 600)
     const id = await makeSession(token)
     const soon = Date.now() + 100_000

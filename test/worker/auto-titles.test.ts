@@ -36,7 +36,7 @@ const sourceOf = (tenant: string, id: string) =>
 const QUESTION = "What's the weather in London?"
 
 describe("a session's title", () => {
-  test("[OG20] [OG21] comes from the model after the first answer, once, and the call is metered", async () => {
+  test("[OG20] [OG21] is requested from the model once, after the first answer, and the call is metered", async () => {
     await switchTitles("titles-on", true)
     const token = await tokenOf("titles-on", "ada")
     const id = await makeSession(token)
@@ -80,11 +80,11 @@ describe("a session's title", () => {
     ['{"title":"Rain in', ""],
     ["[1]", "[1]"],
     ["Rain in Rome", "Rain in Rome"],
-  ])("[OG22] the output %j is the title %j", (output, title) => {
+  ])("[OG22] the output %j gives the title %j", (output, title) => {
     expect(readTitle(output)).toBe(title)
   })
 
-  test("[OG20] is not replaced if it was set before, or if the user renames the session", async () => {
+  test("[OG20] isn't replaced if it was set at creation or if the user has renamed the session", async () => {
     await switchTitles("titles-kept", true)
     const token = await tokenOf("titles-kept", "ada")
     const named = await makeSession(token, "My title")
@@ -94,7 +94,7 @@ describe("a session's title", () => {
     await call(`/v1/sessions/${renamed}`, { method: "PATCH", token, body: '{"title":"Mine"}' })
     await ask(token, renamed, QUESTION)
     await untilAnswered(token, renamed)
-    // A third session proves that titles are being created.
+    // A third session shows that titles are being created.
     const other = await makeSession(token)
     await ask(token, other, QUESTION)
     await expect.poll(() => titleOf(token, other)).toBe("Weather in London")
@@ -115,13 +115,13 @@ describe("a session's title", () => {
     expect(await titleOf(token, failing)).toBe("/fault model_unreachable")
   })
 
-  test("[OG21] is not requested again after a restart", async () => {
+  test("[OG21] isn't requested again after a restart", async () => {
     await switchTitles("titles-kill", true)
     const token = await tokenOf("titles-kill", "ada")
     const id = await makeSession(token)
     await ask(token, id, QUESTION)
     await expect.poll(() => sourceOf("titles-kill", id)).toBe("model")
-    // Restore the state that a kill during the call leaves.
+    // Recreate the state that is left if the process is killed during the call.
     await runInDurableObject(env.SESSION.getByName(`titles-kill:${id}`), (_object, { storage }) => {
       storage.sql.exec("UPDATE session SET title = 'What''s the weather', title_source = 'asked'")
     })

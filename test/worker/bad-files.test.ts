@@ -29,7 +29,7 @@ const toLines = (...records: readonly object[]): string =>
 const WORDS = { type: "user_message", text: "kept" }
 const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
 
-/** Returns a body with the given number of megabytes, in chunks, and the number of chunks read so far. */
+/** Returns a body of the given number of megabytes, in chunks of one megabyte, and the number of chunks read so far. */
 function hugeBody(megabytes: number) {
   const chunk = new TextEncoder().encode(`${" ".repeat(MB - 1)}\n`)
   const pulled = { megabytes: 0 }
@@ -53,12 +53,12 @@ async function gzipOf(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
 async function expectEmptySession(id: string): Promise<void> {
   expect((await pageOf(id)).messages).toEqual([])
   expect(await rowsIn(id)).toMatchObject({ staged: 0, staged_part: 0, folding: 0, transcript: 0 })
-  // The session is unchanged.
+  // The session still accepts an import.
   expect(await importText(id, toLines(WORDS))).toMatchObject({ ok: true, value: { records: 1 } })
 }
 
 describe("too large", () => {
-  test("[RE23] a body of one gigabyte is refused at the limit, and its remainder isn't read", async () => {
+  test("[RE23] a body of one gigabyte is refused at the limit, and the rest isn't read", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     const { body, pulled } = hugeBody(1024)
@@ -152,7 +152,7 @@ describe("too large", () => {
     await expectEmptySession(id)
   })
 
-  test("[RE36] a line over its limit affects only itself", async () => {
+  test("[RE36] a line over the length limit is skipped, and the other lines are imported", async () => {
     const id = await freshSession()
     const file = `${toLines(WORDS)}{"type":"user_message","text":"${"x".repeat(10 * MB)}"}\n${toLines({ ...WORDS, text: "too" })}`
     expect(await importText(id, file)).toMatchObject({
@@ -163,7 +163,7 @@ describe("too large", () => {
 })
 
 describe("damaged", () => {
-  test("[RE34] gzip that ends early, or is invalid after its first bytes, is `import_damaged` and changes nothing", async () => {
+  test("[RE34] gzip that ends early, or is invalid after its first bytes, is refused as `import_damaged` and changes nothing", async () => {
     const id = await freshSession()
     const packed = await gzipOf(
       streamOf(toLines(...Array.from({ length: 500 }, (_, n) => ({ ...WORDS, text: `${n}` })))),
@@ -206,7 +206,7 @@ describe("damaged", () => {
     await expect(writer.write(new Uint8Array(1))).rejects.toThrow()
   })
 
-  test("[RE40] an upload that arrives slowly is abandoned after its total time, however short its pauses are", async () => {
+  test("[RE40] an upload that arrives slowly is abandoned when the total time limit is reached, however short its pauses are", async () => {
     const { readable, writable } = new IdentityTransformStream()
     const writer = writable.getWriter()
     const dripLines = async (): Promise<void> => {
@@ -253,7 +253,7 @@ describe("damaged", () => {
 })
 
 describe("contradictory", () => {
-  test("[RE35] a result without a call is shown on its own, and of two results only the first is used", async () => {
+  test("[RE35] a result without a call is shown on its own; if a call has two results, only the first is used", async () => {
     const id = await freshSession()
     const file = toLines(
       { type: "user_message", timestamp: T(1), text: "go" },
@@ -269,7 +269,7 @@ describe("contradictory", () => {
     ])
   })
 
-  test("[RE28] events out of order are sorted by their time", async () => {
+  test("[RE28] events that are out of order are sorted by time", async () => {
     const id = await freshSession()
     const file = toLines(
       { type: "tool_result", timestamp: T(4), responseId: "r", callId: "c", ok: true, result: "there" },
@@ -286,7 +286,7 @@ describe("contradictory", () => {
     ])
   })
 
-  test("[RE35] a call whose result arrives some turns later stays interrupted, and no message is lost to repeated ids", async () => {
+  test("[RE35] a call whose result arrives some turns later stays interrupted, and no message is lost because of repeated ids", async () => {
     const id = await freshSession()
     const file = toLines(
       { type: "user_message", turnId: "t", text: "one" },

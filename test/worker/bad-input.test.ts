@@ -38,7 +38,7 @@ describe("bad input", () => {
     expect(await client.untilTrue((frame) => frame.type === "hello")).toMatchObject({ epoch, seq: 0 })
   })
 
-  test("[CN2] [AP3] ids of another session are unknown here and have no effect there", async () => {
+  test("[CN2] [AP3] ids from another session are unknown in this one and have no effect in the other", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     const [client, other] = [await connect(here), await connect(there)]
     await beginTurn(other, "q1", script([call("probe_ask")], [say("ok")]))
@@ -106,7 +106,7 @@ test("[WS12] a socket is closed if its client keeps requesting history without c
   await evictDurableObject(sessionOf(id))
   const { epoch } = await pageOf(id, { limit: 1 })
   const client = await connect(id, CLAIMS, null)
-  // The test listens on the socket itself, because the client's check of seqs doesn't apply here.
+  // Listen on the socket itself, because the test client rejects repeated seqs and this test requests them.
   const closed = new Promise<number>((resolve) => {
     client.socket.addEventListener("close", ({ code }) => resolve(code))
   })
@@ -117,7 +117,7 @@ test("[WS12] a socket is closed if its client keeps requesting history without c
   expect(client.texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThan(20_000_000)
 })
 
-test("[TU13] a delta of 5 MB is cut at the length limit of an answer before it is stored", async () => {
+test("[TU13] a delta of 5 MB is cut to the length limit of an answer before it is stored", async () => {
   const id = await freshSession()
   const client = await connect(id, CLAIMS, { live: false })
   client.say({ type: "send", id: "q1", content: "/bench deltas=1 chars=5000000 delay_ms=0" })

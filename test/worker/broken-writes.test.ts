@@ -1,6 +1,4 @@
-/**
- * broken-writes.test.ts: tests writes that fail half-way. Only stored text may be shown, and the session must continue.
- */
+/** broken-writes.test.ts: tests failing writes. Only stored text may be shown, and the session must keep working. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -34,8 +32,8 @@ function repairWrites(id: string): Promise<void> {
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-describe("a write that fails", () => {
-  test("[TU8] of a decision, while another tool is running: the turn ends as stored, for every client, and the next turn runs", async () => {
+describe("failed writes", () => {
+  test("[TU8] if a decision can't be stored while another tool is running, the turn ends as stored for every client, and the next turn runs", async () => {
     const id = await freshSession()
     const [client, watch] = [await connect(id), await connect(id)]
     await beginTurn(client, "q1", script([call("probe_ask"), call("probe_slow", { ms: 600 })], [say("ok")]), 2)
@@ -53,7 +51,7 @@ describe("a write that fails", () => {
     await expectSame(id, watch)
   })
 
-  test("[TU8] of a decision on a waiting turn: the decision can be repeated", async () => {
+  test("[TU8] if a decision on a waiting turn can't be stored, it can be repeated", async () => {
     const id = await freshSession()
     const [client, watch] = [await connect(id), await connect(id)]
     await beginTurn(client, "q1", script([call("probe_ask")], [say("ok")]))
@@ -69,7 +67,7 @@ describe("a write that fails", () => {
     await expectSame(id, watch)
   })
 
-  test("[TU8] of a window, while another tool is running: its late result adds nothing, and the queue continues at once", async () => {
+  test("[TU8] if output can't be stored while another tool is running, that tool's late result adds nothing, and the queue continues at once", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const calls = [call("probe_stream", { lines: 9, ms: 60 }), call("probe_slow", { ms: 700 })]
@@ -83,7 +81,7 @@ describe("a write that fails", () => {
     await expectSame(id, client)
   })
 
-  test("[TU8] of a message to a waiting turn: it is refused, and the call is still pending", async () => {
+  test("[TU8] if a message to a waiting turn can't be stored, the call is still pending, and the message can be sent again", async () => {
     const id = await freshSession()
     const [client, watch] = [await connect(id), await connect(id)]
     await beginTurn(client, "q1", script([call("probe_ask")], [say("ok")]))
@@ -98,7 +96,7 @@ describe("a write that fails", () => {
     await expectSame(id, watch)
   })
 
-  test("[TU8] of a cancellation: it isn't acknowledged, the turn continues, and cancelling can be repeated", async () => {
+  test("[TU8] if a cancellation can't be stored, it isn't acknowledged, the turn continues, and the user can cancel again", async () => {
     const id = await freshSession()
     const [client, watch] = [await connect(id), await connect(id)]
     await beginTurn(client, "q1", script([say("x"), pause(500), say("y"), pause(5_000)]))

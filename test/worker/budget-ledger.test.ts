@@ -1,6 +1,6 @@
 /**
- * budget-ledger.test.ts: tests that real objects count the usage of turns under budgets while the objects are evicted
- * and killed.
+ * budget-ledger.test.ts: tests that real objects count the usage of turns under budgets, even if the objects are
+ * evicted or killed.
  */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
@@ -94,7 +94,7 @@ describe("counting", () => {
     expect(await sendMessage(await makeSession(token), token, scriptUsage(1))).toBe(429)
   })
 
-  test("[BU23] the usage that used up a budget is in the tenant's totals as soon as a turn is refused, and the tenant is called once", async () => {
+  test("[BU23] once a turn is refused, the tenant's totals include the usage that used up the budget; the tenant is called at most once", async () => {
     await setLimit("bl-report", { users: { ada: { tokens_per_day: 50 } } })
     const token = await roleToken("bl-report", "ada", "member")
     const session = await makeSession(token)
@@ -109,7 +109,7 @@ describe("counting", () => {
       await evictDurableObject(directoryOf("bl-report", "ada"))
     }
     expect(await readTotal()).toMatchObject({ calls: 1, input: 59, output: 1 })
-    // There is at most one further call, because `addUsage` already returns the grant.
+    // There is at most one call, because `addUsage` already returns the grant.
     expect(asked.mock.calls.length).toBeLessThanOrEqual(1)
     asked.mockRestore()
   })
@@ -139,7 +139,7 @@ describe("counting", () => {
     asked.mockRestore()
   })
 
-  test("[BU1] usage before the budget was set counts", async () => {
+  test("[BU1] usage from before the budget was set counts", async () => {
     const token = await roleToken("bl-before", "ada", "member")
     const session = await makeSession(token)
     await askQuestion(session, token, scriptUsage(80))
@@ -152,7 +152,7 @@ describe("counting", () => {
     ])
   })
 
-  test("[BU8] [BU24] users of a tenant share its budget; its object is called at most once per eight turns", async () => {
+  test("[BU8] [BU24] a tenant's users share its budget; the tenant's object is called at most once per eight turns", async () => {
     await setLimit("bl-shared", { tenant: { tokens_per_day: 300 } })
     const users = await Promise.all(
       ["ada", "bob"].map(async (user) => ({ user, token: await roleToken("bl-shared", user, "member") })),
@@ -176,7 +176,7 @@ describe("counting", () => {
   })
 })
 
-test("[BU18] when a tenant's budget is used up, its object is called once for all users of an isolate", async () => {
+test("[BU18] when a tenant's budget is used up, the tenant's object is called once for all users in an isolate", async () => {
   await setLimit("bl-all", { tenant: { tokens_per_day: 50 } })
   const users = ["ada", "bob", "cem", "dee", "eve", "fay"]
   const tokens = await Promise.all(users.map((user) => roleToken("bl-all", user, "member")))
@@ -198,8 +198,8 @@ test("[BU18] when a tenant's budget is used up, its object is called once for al
   asked.mockRestore()
 })
 
-describe("kills", () => {
-  test("[BU9] despite kills, at most the budget and the leases are spent, and the ledgers equal the sum of all turns", async () => {
+describe("killed processes", () => {
+  test("[BU9] despite kills, no more than the budget and the leases is spent, and the ledgers equal the sum of all turns", async () => {
     const [sessions, turns] = IS_FULL ? [12, 20] : [4, 8]
     const budget = sessions * turns * 6
     await setLimit("bl-kills", { users: { ada: { tokens_per_day: budget } } })

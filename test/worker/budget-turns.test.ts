@@ -1,4 +1,4 @@
-/** budget-turns.test.ts: tests how budgets refuse turns, and which requests budgets cause. */
+/** budget-turns.test.ts: tests how budgets refuse turns, and which requests between objects they cause. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -42,7 +42,7 @@ describe("a budget that is used up", () => {
     expect(await messagesOf(session, token)).toEqual([])
   })
 
-  test("[BU5] refuses a frame: the socket stays open, and the page keeps the message", async () => {
+  test("[BU5] refuses a message on a socket: the socket stays open, and nothing is stored", async () => {
     await setLimit("bt-frame", { tenant: { cost_per_month: 0 } })
     const token = await roleToken("bt-frame", "ada", "member")
     const session = await makeSession(token)
@@ -57,7 +57,7 @@ describe("a budget that is used up", () => {
     expect(await messagesOf(session, token)).toEqual([])
   })
 
-  test("[CN2] a cancel frame that arrives while the directory is being asked about the message stops its answer", async () => {
+  test("[CN2] a cancel frame that arrives while the directory is being asked about a message stops the message's answer", async () => {
     await setLimit("bt-stop", { roles: { member: { tokens_per_day: 1_000_000 } } })
     const token = await roleToken("bt-stop", "ada", "member")
     const session = await makeSession(token)
@@ -68,7 +68,7 @@ describe("a budget that is used up", () => {
     expect(client.frames.filter(({ type }) => type === "error")).toEqual([])
   })
 
-  test("[BU5] refuses new versions", async () => {
+  test("[BU5] refuses new versions of messages", async () => {
     const token = await roleToken("bt-again", "ada", "member")
     const session = await makeSession(token)
     await askQuestion(session, token, "/say hello")
@@ -85,7 +85,7 @@ describe("a budget that is used up", () => {
     expect((await messagesOf(session, token)).length).toBe(2)
   })
 
-  test("[BU6] gives a waiting message a failed answer, which can be retried", async () => {
+  test("[BU6] gives a waiting message a failed answer", async () => {
     const token = await roleToken("bt-queue", "ada", "member")
     const session = await makeSession(token)
     const client = await connect(session, claimsOf("bt-queue"))
@@ -123,7 +123,7 @@ test("[BU6] a waiting message fails with a different reason if its budget could 
 })
 
 describe("sessions that are older than the first budget", () => {
-  test("[BU21] refuse each message over HTTP, because the configuration is read again for it", async () => {
+  test("[BU21] refuse every message over HTTP, because each one reads the configuration again", async () => {
     const token = await roleToken("bt-old", "ada", "member")
     const session = await makeSession(token)
     await askQuestion(session, token, "/say hello")
@@ -134,7 +134,7 @@ describe("sessions that are older than the first budget", () => {
     }
   })
 
-  test("[BU21] begin at most one turn on a socket that stays open across a restart", async () => {
+  test("[BU21] begin at most one turn through a socket that stays open across a restart", async () => {
     const token = await roleToken("bt-open", "ada", "member")
     const session = await makeSession(token)
     const client = await connect(session, claimsOf("bt-open"))
@@ -152,7 +152,7 @@ describe("sessions that are older than the first budget", () => {
 })
 
 describe("the cost of budgets", () => {
-  test("[BU7] [BU10] without budgets a turn requests no lease from the directory, and stores nothing for budgets", async () => {
+  test("[BU7] [BU10] without budgets, a turn stores no budget data in the directory", async () => {
     const token = await roleToken("bt-none", "ada", "member")
     const session = await makeSession(token)
     await askQuestion(session, token, "/say hello")
@@ -163,7 +163,7 @@ describe("the cost of budgets", () => {
     expect(await tablesOf(env.TENANT.getByName("bt-none"))).toContain("budgets")
   })
 
-  test("[BU7] a directory without a response from the tenant leases one turn at a time", async () => {
+  test("[BU7] a directory that gets no response from the tenant leases one turn at a time", async () => {
     await makeSession(await roleToken("bt-unknown", "ada", "member"))
     const tenant = env.TENANT.getByName("bt-unknown")
     const setFailing = async (isFailing: boolean): Promise<void> => {
@@ -184,7 +184,7 @@ describe("the cost of budgets", () => {
     expect(await directoryStubOf("bt-unknown").leaseTurn("one", false)).toMatchObject({ value: null })
   })
 
-  test("[BU10] after the tenant has removed its budgets, a session requests one more lease and then none", async () => {
+  test("[BU10] a session still answers after the tenant has removed its budgets", async () => {
     await setLimit("bt-gone", { tenant: { tokens_per_day: 1_000_000 } })
     const token = await roleToken("bt-gone", "ada", "member")
     const session = await makeSession(token)
@@ -197,7 +197,7 @@ describe("the cost of budgets", () => {
 })
 
 describe("limits on a user's conversations, turns and files", () => {
-  test("[BU11] a conversation beyond the budget is not created", async () => {
+  test("[BU11] a conversation beyond the budget isn't created", async () => {
     await setLimit("bt-sessions", { roles: { member: { sessions: 2 } } })
     const token = await roleToken("bt-sessions", "ada", "member")
     const first = await makeSession(token)
@@ -208,7 +208,7 @@ describe("limits on a user's conversations, turns and files", () => {
     await makeSession(token)
   })
 
-  test("[BU28] the limits also apply to a user who sends no messages and was known before they were set", async () => {
+  test("[BU28] the limits also apply to a user who sends no messages and was known before the limits were set", async () => {
     const token = await roleToken("bt-silent", "ada", "member")
     expect((await directoryStubOf("bt-silent").authorizeSocket(claimsOf("bt-silent"), "any")).ok).toBe(true)
     // Pretend that the tenant has so many users that this one is not notified of a change.
@@ -239,11 +239,11 @@ describe("limits on a user's conversations, turns and files", () => {
     await expect.poll(async () => (await sendMessage(other, token, "/say two")).status).toBe(202)
   })
 
-  test("[BU27] a message or a frame that is refused blocks no other conversation", async () => {
+  test("[BU27] a refused message or frame doesn't block other conversations", async () => {
     await setLimit("bt-refused", { tenant: { concurrent_turns: 1 } })
     const token = await roleToken("bt-refused", "ada", "member")
     const [one, other] = [await makeSession(token), await makeSession(token)]
-    // The directory receives the budgets.
+    // Let the directory receive the budgets.
     await directoryStubOf("bt-refused").refreshBudget()
     expect((await sendMessage(one, token, "  ")).status).toBe(400)
     expect((await sendMessage(other, token, "/bench deltas=5 ms=300")).status).toBe(202)
@@ -254,7 +254,7 @@ describe("limits on a user's conversations, turns and files", () => {
     await expect.poll(async () => (await sendMessage(other, token, "/say two")).status).toBe(202)
   })
 
-  test("[BU11] a file beyond the budget is not stored", async () => {
+  test("[BU11] a file beyond the budget isn't stored", async () => {
     await setLimit("bt-bytes", { roles: { member: { stored_bytes: 2_000_000 } } })
     const token = await roleToken("bt-bytes", "ada", "member")
     const session = await makeSession(token)

@@ -19,7 +19,7 @@ async function getBudgets(tenant: string) {
 }
 
 describe("setting budgets", () => {
-  test("[BU3] [BU10] a tenant has none at first; reading stores nothing, and its sessions receive none", async () => {
+  test("[BU3] [BU10] a tenant has no budgets at first; reading them stores nothing, and the tenant's sessions receive none", async () => {
     expect(await getBudgets("bu-quiet")).toMatchObject({ status: 200, json: NONE })
     expect(await tenantStubOf("bu-quiet").getBudgetGrant("ada")).toBe(null)
     expect(await tenantStubOf("bu-quiet").getAgentView("general")).not.toHaveProperty("hasBudgets")
@@ -92,7 +92,7 @@ describe("setting budgets", () => {
     expect((await putBudget("bu-full", { users: { ...more.users, "user-3": null } })).status).toBe(200)
   })
 
-  test("[BU3] an export contains the budgets, and an import replaces those of the importing tenant", async () => {
+  test("[BU3] an export contains the budgets, and an import replaces the importing tenant's budgets", async () => {
     const set = { tenant: { tokens_per_day: 7 }, roles: { member: { sessions: 9 } }, users: { ada: { sessions: 2 } } }
     await putBudget("bu-leave", set)
     await registerUser("bu-leave", "ada")

@@ -40,7 +40,7 @@ describe("every built-in tool", () => {
   )
 })
 
-describe("a declaration", () => {
+describe("a tool's declaration", () => {
   const echo = defineTool({
     description: "For this test.",
     args: {
@@ -60,7 +60,7 @@ describe("a declaration", () => {
       word === "fail" ? { error: "no", details: "" } : { word, sum: numbers.length },
   })
 
-  test("[TO12] the error for a mismatch contains the pointer to the value", async () => {
+  test("[TO12] the error for arguments that don't match the schema contains a pointer to the value", async () => {
     const detailsOf = async (args: object) => Object(await echo.execute(args as never, toolContext())).details
     expect(await detailsOf({ word: "x", "a/b": [1, 2, -3] })).toBe('"/a~1b/2" violates minimum (0).')
     expect(await detailsOf({ word: 5 })).toBe('"/word" must be of type string.')
@@ -68,12 +68,12 @@ describe("a declaration", () => {
     expect(await detailsOf({})).toBe('The object needs the property "word".')
   })
 
-  test("[TO12] strings are trimmed before the check, and only valid arguments need approval", async () => {
+  test("[TO12] strings are trimmed before the check, and approval is requested only for valid arguments", async () => {
     expect(await echo.execute({ word: " a " }, toolContext())).toEqual({ word: "a", sum: 0 })
     expect([{ word: "a" }, { word: "  " }].map((args) => echo.needsApproval?.(args))).toEqual([true, false])
   })
 
-  test("[TO13] a component shows data but not errors", async () => {
+  test("[TO13] a component is shown for data, but not for an error", async () => {
     const context = toolContext({ card: "echo_1" })
     expect(String(await echo.execute({ word: "a" }, context))).toContain("<span id='echo_1'>")
     expect(await echo.execute({ word: "fail" }, context)).toEqual({ error: "no", details: "" })
@@ -94,8 +94,8 @@ describe("a shipped card", () => {
   })
 
   /**
-   * Versions to which messages refer. If a template changes, add its earlier form to OLD_TEMPLATES and its new version
-   * here.
+   * The current versions, which stored messages refer to. If a template changes, add its old form to OLD_TEMPLATES and
+   * put its new version here.
    */
   test.each([
     ["list", LIST, "66a925844fc42b383edc4d318dbeb925"],

@@ -1,4 +1,4 @@
-/** calculate.test.ts: tests the tool `calculate`, both alone and in a session. */
+/** calculate.test.ts: tests the tool `calculate`, both on its own and in a session. */
 
 import { describe, expect, test } from "vitest"
 import { createCalculateTool } from "../../worker/tool/calculate/calculate-tool.ts"
@@ -81,7 +81,7 @@ describe("the tool calculate", () => {
     "(1, 2)",
     `${"(".repeat(61)}1${")".repeat(61)}`,
     "9".repeat(501),
-  ])("[BT1] %s isn't a calculation, and is refused with its pointer", async (expression) => {
+  ])("[BT1] %s isn't a calculation, and is refused with a pointer to the argument", async (expression) => {
     const result = await run(expression)
     expect(result).toMatchObject({ code: "tool_arguments", details: expect.stringContaining("/expression") })
     expect(JSON.stringify(result)).not.toContain("constructor")
@@ -94,7 +94,7 @@ describe("the tool calculate", () => {
     },
   )
 
-  test("[BT1] the longest and deepest expressions are computed or refused", () => {
+  test("[BT1] the longest and deepest expressions are either computed or refused", () => {
     const longest = [
       `${"(".repeat(60)}1${")".repeat(60)}`,
       `1${"^1".repeat(249)}`,

@@ -21,7 +21,7 @@ function signCanvas(what: string, { tenant = "cv", audience = "canvas" as LinkAu
 const canvasPath = (id: string, token: string): string => `/canvas/documents/${id}/index.html?token=${token}`
 
 describe("a document", () => {
-  test("[CD1] is served to a frame, under a policy that blocks all requests, uncached", async () => {
+  test("[CD1] is served to frames without caching, under a policy that blocks all requests", async () => {
     const id = await storeCanvas()
     const answer = await call(canvasPath(id, await signCanvas(id)), { headers: { "sec-fetch-dest": "iframe" } })
     expect(answer.status).toBe(200)
@@ -54,7 +54,7 @@ describe("a document", () => {
     expect(headers["set-cookie"]).toBeUndefined()
   })
 
-  test("[CD1] is not served under any other URL: one for another document, tenant or audience, one with a bearer token, or an expired one", async () => {
+  test("[CD1] isn't served with an expired token, a bearer token, or a token for another document, tenant or audience", async () => {
     const id = await storeCanvas()
     const bearer = await issueToken(
       { tenant: "cv", user: "ada", expires: nowSeconds() + 60, token: nanoid(), issued: nowSeconds() },
@@ -71,7 +71,7 @@ describe("a document", () => {
     }
     expect(await call(canvasPath(id, await signCanvas(id, { seconds: -60 })))).toEqual(refusal(403, "link_expired"))
     expect(await call(canvasPath(id, await signCanvas(id, { tenant: "other" })))).toEqual(refusal(404, "asset_unknown"))
-    // An uploaded file must never be served as a document, whatever its content is.
+    // An uploaded file must never be served as a document, whatever it contains.
     const uploaded = await storeCanvas("<h1>Plan</h1>", "file")
     expect(await call(canvasPath(uploaded, await signCanvas(uploaded)))).toEqual(refusal(404, "asset_unknown"))
     // The token in the URL isn't valid as a user's token.
@@ -108,7 +108,7 @@ describe("a canvas origin", () => {
     return await worker.fetch(new Request(url, { headers: { "sec-fetch-dest": "iframe" } }), own)
   }
 
-  test("[CD2] serves documents to frames of the deployment's pages; the page's origin serves none", async () => {
+  test("[CD2] serves documents to frames on the deployment's pages; the pages' own origin serves none", async () => {
     const id = await storeCanvas()
     const path = canvasPath(id, await signCanvas(id))
     const answer = await fetchFromWorker(`https://canvas.test${path}`)
@@ -144,7 +144,7 @@ describe("the injected script", () => {
     ["<frame\f>", "<x-frame\f>"],
     ["<h:iframe srcdoc=x>", "<x-h:iframe srcdoc=x>"],
     ["<!ENTITY e '&#60;iframe'>", "<x-!ENTITY e '&#60;iframe'>"],
-    // This document ends inside a tag name, which markup that follows could complete.
+    // This document ends inside a tag name, which later markup could complete.
     ["<p>x</p><ifr", "<p>x</p><x-ifr"],
     ["<p>x</p><", "<p>x</p><x-"],
   ])("[CD3] %j is blocked", (html, hardened) => {

@@ -79,7 +79,7 @@ beforeAll(async () => {
   await vi.waitFor(async () => expect(await findRoomCard()).toMatch(/^rooms@/), WAIT)
 })
 
-// Other test files in this isolate use the tool too.
+// Remove the cards, because other test files in this isolate use the same tools.
 afterAll(async () => {
   const token = await roleToken(CLAIMS.tenant, "root", "admin")
   for (const name of ["order", "rooms"])
@@ -117,8 +117,8 @@ function click(client: TestClient, id: string, action: ActionClick, content = ""
   client.say({ type: "send", id, content, action })
 }
 
-describe("a click in a list", () => {
-  test("[KA2] [KA3] makes the call for its item, once per item; in an imported copy, a click for an item that is already done is refused", async () => {
+describe("a click on a list item", () => {
+  test("[KA2] [KA3] makes the call for its item, once per item; in an imported copy, a click on a finished item is refused", async () => {
     const id = await freshSession("act")
     const client = await connect(id)
     const names = ["Sea", "Garden"].map((name) => `${name}${++cards}`)
@@ -155,7 +155,7 @@ describe("a click in a list", () => {
 })
 
 describe("a click", () => {
-  test("[KA2] makes the call that the template defines, with the stored result and the fields, and the answer follows", async () => {
+  test("[KA2] makes the call that the template defines, with values from the stored result and the fields, and is answered", async () => {
     const { id, client, call_id, key } = await showCard()
     click(client, "c1", { call_id, name: "buy", fields: { count: 2, size: "l" } }, "forged words")
     const answer = await client.untilEnd("c1")
@@ -169,12 +169,12 @@ describe("a click", () => {
     const [made] = toolsIn(answer)
     expect(made).toMatchObject({ name: "probe_effect", status: "ok" })
     expect(JSON.parse(made?.args ?? "")).toEqual({ key, ms: 0, text: "l", n: 2 })
-    // The model answers with the result.
+    // The model answers after the call.
     expect(answer.segments.at(-1)).toMatchObject({ type: "text" })
     await expectSame(id, client)
   })
 
-  test("[KA3] [KA10] with the same id has no further effect, and with another id is refused once the action has been performed", async () => {
+  test("[KA3] [KA10] has no further effect if it repeats an id; with another id, it is refused once the action has been performed", async () => {
     const { client, call_id } = await showCard()
     const action = { call_id, name: "buy", fields: { count: 1 } }
     click(client, "c1", action)
@@ -189,7 +189,7 @@ describe("a click", () => {
     expect([...client.messages.values()].filter(({ mode }) => mode === "action")).toHaveLength(1)
   })
 
-  test("[KA3] is still recorded in an imported copy", async () => {
+  test("[KA3] is still recorded as done in an imported copy", async () => {
     const { id, client, call_id } = await showCard()
     const action = { call_id, name: "buy", fields: { count: 1 } }
     click(client, "c1", action)
@@ -225,7 +225,7 @@ describe("a click", () => {
     ["a choice that isn't offered", { name: "buy", fields: { count: 1, size: "xl" } }, "field"],
     ["a field that the form doesn't have", { name: "buy", fields: { count: 1, key: "forged" } }, "field"],
     ["a tool that the agent doesn't have", { name: "gone", fields: { count: 1 } }, "tool"],
-  ])("[KA9] with %s is refused, and nothing is stored", async (_what, action, because) => {
+  ])("[KA9] is refused if it has %s, and nothing is stored", async (_what, action, because) => {
     const { client, call_id } = await showCard()
     click(client, "c1", { call_id, ...action } as ActionClick)
     const refused = await untilRefused(client, "c1")
@@ -233,7 +233,7 @@ describe("a click", () => {
     expect(client.messages.has("c1")).toBe(false)
   })
 
-  test("[KA9] on a call without a template card is refused", async () => {
+  test("[KA9] is refused if the call has no template card", async () => {
     const id = await freshSession("act")
     const client = await connect(id)
     client.say({ type: "send", id: "q0", content: script([call("probe_json", { json: '{"a":1}' })], [say("Done.")]) })
@@ -257,7 +257,7 @@ describe("a click", () => {
     }
   })
 
-  test("[KA5] gets an answer that can be regenerated without a second call, and its text can't be edited", async () => {
+  test("[KA5] gets an answer that can be regenerated without a second call; the click itself can't be edited", async () => {
     const { id, client, call_id } = await showCard()
     click(client, "c1", { call_id, name: "buy", fields: { count: 1 } })
     const answer = await client.untilEnd("c1")
@@ -282,7 +282,7 @@ describe("a click", () => {
     })
   })
 
-  test("[KA6] is accepted over HTTP only from the owner", async () => {
+  test("[KA6] is accepted over HTTP only from the session's owner", async () => {
     const { id, call_id } = await showCard()
     const body = JSON.stringify({ id: "h1", content: "", action: { call_id, name: "more", fields: { count: 1 } } })
     const otherToken = await roleToken(CLAIMS.tenant, "eve", "member")

@@ -32,7 +32,7 @@ async function showCard(session: string, id: string, text: string) {
   return { client, segments: answerTo(client, id)?.segments ?? [] }
 }
 
-describe("the routes of cards", () => {
+describe("the card routes", () => {
   test("[CV9] a card is set, listed, read and removed; its revision is a hash of its template", async () => {
     expect((await send("cv-one", "GET", "/v1/cards")).json).toEqual({ cards: [] })
     const put = await send("cv-one", "PUT", "/v1/cards/hits", search)
@@ -98,7 +98,7 @@ describe("the routes of cards", () => {
 })
 
 describe("a template", () => {
-  test("[CV9] is served to anyone who knows its hash, can be cached forever, and is served only for its tenant", async () => {
+  test("[CV9] is served to anyone who knows its hash, but only under its own tenant, and can be cached forever", async () => {
     const { revision } = (await send("cv-serve", "PUT", "/v1/cards/hits", search)).json
     const path = `/media/card/cv-serve/hits@${revision}.json`
     const served = await request(path)
@@ -115,7 +115,7 @@ describe("a template", () => {
       expect((await request(other)).status).toBe(404)
   })
 
-  test("[CV9] its URL is signed like that of a file", async () => {
+  test("[CV9] its URL is signed like a file's", async () => {
     const token = await roleToken("cv-sign", "ada", "member")
     const session = await makeSession(token)
     const url = `/media/card/hits@${"0a".repeat(16)}`
@@ -151,7 +151,7 @@ describe("a result", () => {
     await send(CLAIMS.tenant, "DELETE", "/v1/cards/note")
   })
 
-  test("[CV12] keeps its card's version in an export and an import, and has the card's contents in Markdown", async () => {
+  test("[CV12] keeps its card's version through an export and an import, and has the card's contents in Markdown", async () => {
     const { revision } = (await send(CLAIMS.tenant, "PUT", "/v1/cards/note", note("My note"))).json
     const id = await freshSession("card-export")
     await expect
@@ -171,7 +171,7 @@ describe("a result", () => {
     await send(CLAIMS.tenant, "DELETE", "/v1/cards/note")
   })
 
-  test("[CV11] is exported with the tenant, with the versions of cards that messages show", async () => {
+  test("[CV11] a tenant's archive contains its cards, including their earlier versions", async () => {
     await registerUser("cv-from", "boss", "owner")
     const old = (await send("cv-from", "PUT", "/v1/cards/note", note("Old"))).json.revision
     const current = (await send("cv-from", "PUT", "/v1/cards/note", note("New"))).json

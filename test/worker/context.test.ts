@@ -65,7 +65,7 @@ describe("the model's context", () => {
     ])
   })
 
-  test("[DR14] media is sent back as notes, both where it was named and with the result of the call that attached it", () => {
+  test("[DR14] media is sent to the model as notes, both where an answer named it and with the call that attached it", () => {
     const [chart, voice] = [
       { id: "c1", kind: "image", mime_type: "image/png", label: "chart.png", size: 9 },
       { id: "v1", kind: "audio", mime_type: "audio/wav", label: "v.wav", size: 9 },
@@ -100,7 +100,7 @@ describe("the model's context", () => {
     ])
   })
 
-  test("[TU6] the context fits the budget in whole turns, newest first, and reads no more than it needs", () => {
+  test("[TU6] the context contains whole turns, newest first, within the budget; no more messages are read than needed", () => {
     const words = "x".repeat(MODEL_CONTEXT_TOKENS) // This is a quarter of the budget.
     const messages = Array.from({ length: 40 }, (_, i) =>
       i % 2 === 0 ? userMessage(`${i} ${words}`) : answerOf({ type: "text_delta", delta: `answer ${i}` }),
@@ -148,7 +148,7 @@ ${createCardTrailer("t_1")}`
     expect(context.filter((message) => message.role === "tool")).toHaveLength(4)
   })
 
-  test("[TU6] a turn that can't fit is reported", () => {
+  test("[TU6] a turn that can't fit gets no context", () => {
     const words = answerOf({ type: "step_start" }, { type: "text_delta", delta: "z".repeat(MODEL_CONTEXT_TOKENS * 5) })
     const past = createPastTurns(chainMessages([userMessage("now")]), 1)
     const request = { current: words, parent: 1, past, system: "", tools: [], tokens: MODEL_CONTEXT_TOKENS }

@@ -1,6 +1,6 @@
 /**
- * continue-answer.test.ts: tests how an answer that was stopped within its text is continued, with real workerd and
- * SQLite.
+ * continue-answer.test.ts: tests how an answer that was stopped in the middle of its text is continued, in workerd with
+ * real SQLite.
  */
 
 import { evictDurableObject } from "cloudflare:test"
@@ -44,7 +44,7 @@ async function continueAnswer(id: string, client: TestClient, stopped: WireMessa
 }
 
 describe("continuing", () => {
-  test("[WR1] a stopped answer continues from its last text, as another version, and each client shows the same as history", async () => {
+  test("[WR1] a stopped answer continues from its last text, as another version, and every client shows what history shows", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const steps = [
@@ -68,7 +68,7 @@ describe("continuing", () => {
     expect(textIn((await pageOf(id)).messages.at(-1))).toBe("|One two thr")
   })
 
-  test("[WR1] an answer whose stream broke off continues too, and its completed calls aren't repeated", async () => {
+  test("[WR1] an answer whose stream broke off can be continued too, and its completed calls aren't repeated", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const steps = [[call("weather", { location: "Oslo" })], [say("In Oslo, "), fault("model_cut_off")], [say("mild.")]]
@@ -80,7 +80,7 @@ describe("continuing", () => {
     await expectSame(id, client)
   })
 
-  test("[WR1] the scripted model writes the remainder of its answer, and nothing twice", async () => {
+  test("[WR1] the scripted model writes the remainder of its answer and repeats nothing", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const words = Array.from({ length: 400 }, (_, n) => `word${n}`).join(" ")
@@ -120,7 +120,7 @@ describe("continuing", () => {
   })
 })
 
-describe("where the texts are joined", () => {
+describe("joining the continuation", () => {
   test.each([
     ["One two ", "three", "three"],
     ["One two ", " three", "three"],
@@ -129,7 +129,7 @@ describe("where the texts are joined", () => {
     ["Eins", "zwei", "zwei"],
     ["今天，", "天气", "天气"],
     ["```\n  a\n", "  b", "  b"],
-  ])("[WR2] %j is followed by %j as %j", (shown, added, joined) => {
+  ])("[WR2] after %j, the continuation %j is added as %j", (shown, added, joined) => {
     expect(joinContinuation(shown, added)).toBe(joined)
   })
 
@@ -165,7 +165,7 @@ describe("where the texts are joined", () => {
     expect(decideNextAction(running, { isInFlight: () => false, needsApproval: () => false })).toEqual({ do: "step" })
   })
 
-  test("[WR1] a complete answer, one that failed otherwise, and one without text at its end don't continue", () => {
+  test("[WR1] a complete answer, one that failed for another reason, and one that doesn't end in text can't be continued", () => {
     expect(textOf(ended("completed", "Done"))).toBe(null)
     expect(textOf(ended("failed", "Done", { reason: "model_malformed" }))).toBe(null)
     expect(textOf(ended("cancelled", "  "))).toBe(null)

@@ -139,7 +139,7 @@ describe("an export", () => {
     expect(result).toMatchObject({ result: '{"ok":true}', media: [{ id: "made", voice: true }] })
   })
 
-  test("[RE24] shows files as links with their names if it is Markdown", async () => {
+  test("[RE24] shows files as links with their names if its format is Markdown", async () => {
     const id = await freshSession()
     await fillSession(id)
     const exported = await sessionOf(id).export(CLAIMS, null, "markdown")
@@ -152,7 +152,7 @@ describe("an export", () => {
 })
 
 describe("a sealed import", () => {
-  test("[RE25] copies bytes and rows, shows the same, and exports the same bytes again", async () => {
+  test("[RE25] copies bytes and rows, shows the same messages, and can be exported and imported again", async () => {
     const [from, to] = [await freshSession(), await freshSession()]
     const before = await fillSession(from)
     const text = await exportOf(from)
@@ -205,13 +205,13 @@ describe("a sealed import", () => {
   })
 
   test.each([
-    ["is continued from there", () => Date.now()],
-    ["is continued even after its reservation has been removed", () => 0],
-  ])("[RE25] that is killed in the middle of copying %s", async (_when, reservedAt) => {
+    ["resumes where it stopped", () => Date.now()],
+    ["resumes even if the asset's reservation has been removed", () => 0],
+  ])("[RE25] an import that is killed while copying an asset %s", async (_when, reservedAt) => {
     const [from, to] = [await freshSession(), await freshSession()]
     const before = await fillSession(from)
     const text = await exportOf(from)
-    // Restore the state of a process that died after it had copied the first asset and reserved the second.
+    // Recreate the state left by a process that died after it had copied the first asset and reserved the second.
     await runInDurableObject(sessionOf(to), (_object, state) => {
       const staging = createStagedRows(state.storage.sql)
       const records = recordsIn(text)
@@ -269,7 +269,7 @@ describe("a sealed import", () => {
     expect(copied).toEqual(["a", "b", "c"])
   })
 
-  test("[RE25] the source session that a record names gives no access to another tenant's files", async () => {
+  test("[RE25] naming a source session in a record gives no access to another tenant's files", async () => {
     const [from, to] = [await freshSession(), await freshSession()]
     await fillSession(from)
     const text = await exportOf(from)
@@ -293,7 +293,7 @@ describe("a sealed import by another user of the tenant", () => {
     return { id, progress: imported.value }
   }
 
-  test("[RE37] copies none of the exporter's files; each is counted, and its position stays in the transcript", async () => {
+  test("[RE37] copies none of the exporter's files; each one is reported as skipped, and the messages still show their places", async () => {
     const from = await freshSession()
     const before = await fillSession(from)
     const { id, progress } = await importAsEve(await exportOf(from))

@@ -1,4 +1,4 @@
-/** cost.test.ts: counts the requests and rows of operations on real objects. */
+/** cost.test.ts: counts the requests that operations send to real objects, and the rows that they write. */
 
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { CLAIMS, connect } from "../support/socket.ts"
@@ -10,7 +10,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe("calls of tools", () => {
+describe("tool calls", () => {
   /** Returns the status with which the call was first shown. */
   async function firstStatus(name: string, args: object): Promise<string | undefined> {
     const id = await freshSession("cost")
@@ -24,16 +24,16 @@ describe("calls of tools", () => {
     return /"type":"tool".*?"status":"(\w+)"/.exec(client.texts.join("\n"))?.[1]
   }
 
-  test("[CM1] a call of a read-only tool is stored and shown together with its result", async () => {
+  test("[CM1] a call to a read-only tool is stored and shown together with its result", async () => {
     expect(await firstStatus("weather", { location: "Oslo" })).toBe("ok")
   })
 
-  test("[CM1] a call of any other tool is stored and shown before it runs", async () => {
+  test("[CM1] a call to any other tool is stored and shown before it runs", async () => {
     expect(await firstStatus("probe_data", { text: "x" })).toBe("running")
   })
 })
 
-test("[CM2] [FT3] a turn calls the directory twice and writes 7 rows there, 3 of them for the search, and calls no other object", async () => {
+test("[CM2] [FT3] a turn calls the directory twice and writes 7 rows there, 3 of them for search, and calls no other object", async () => {
   await withCountedObjects(async ({ fetch, takeCost }) => {
     const token = await tokenOf("cost", "ada")
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
@@ -76,7 +76,7 @@ test("[CM3] a socket that closes before its hello leaves no timer behind", async
   await expect.poll(() => stopped.mock.calls.some(([timer]) => waits.includes(timer as never))).toBe(true)
 })
 
-test("[CM3] a turn with a tool, thinking and an ending leaves no timer behind", async () => {
+test("[CM3] a completed turn with thinking and tool calls leaves no timer behind", async () => {
   const id = await freshSession("timers")
   const client = await connect(id)
   const running = new Set<unknown>()
@@ -106,7 +106,7 @@ test("[CM3] a turn with a tool, thinking and an ending leaves no timer behind", 
   await expect.poll(() => running.size).toBe(0)
 })
 
-test("[CM4] sockets of one tenant request the agent once; a change takes effect at once", async () => {
+test("[CM4] one tenant's sockets request the agent only once; a change to the agent takes effect at once", async () => {
   await withCountedObjects(async ({ fetch, takeCost }) => {
     const token = await roleToken("cost2", "ada", "admin")
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }

@@ -58,7 +58,7 @@ describe("deep JSON is stored to a bounded depth", () => {
     expect(JSON.parse(tool?.args ?? "")).toMatchObject({ a: { a: {} } })
   })
 
-  test("[BD2] deep arguments and results of an external producer are stored to a bounded depth, as text and as objects", async () => {
+  test("[BD2] deep arguments and results from an external producer are stored to a bounded depth, as text and as objects", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     const issued = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token, body: "{}" })
@@ -104,7 +104,7 @@ describe("deep JSON is stored to a bounded depth", () => {
     await importFile(id, recordsWith("{}", { a: 1 }, "weather_1"))
     await runInDurableObject(sessionOf(id), (_object, state) => {
       state.storage.sql.exec("UPDATE tool_calls SET args = ?, result = ?", nestObjects(5_000), nestObjects(30_000))
-      // Set seqs, because an import uses none, so that a resume from 0 would send nothing.
+      // Set seqs, because an import assigns none, and without them a resume from 0 would send nothing.
       state.storage.sql.exec("UPDATE transcript SET seq = pos")
     })
     await evictDurableObject(sessionOf(id))
@@ -125,7 +125,7 @@ describe("deep JSON is stored to a bounded depth", () => {
 })
 
 describe("a fault in an export", () => {
-  test.each(["markdown", "jsonl"] as const)("[BD6] a %s export breaks off", async (format) => {
+  test.each(["markdown", "jsonl"] as const)("[BD6] makes a %s export break off", async (format) => {
     const id = await freshSession("deep")
     await importFile(id, recordsWith("{}", { a: 1 }, "weather_1"))
     await runInDurableObject(sessionOf(id), (_object, state) => {
@@ -148,7 +148,7 @@ describe("deep JSON from clients", () => {
     expect(await call("/v1/sessions", { method: "POST", token, body })).toEqual(refusal(400, "body_malformed"))
   })
 
-  test("[BD1] a line of four million brackets, from a producer or in a file, is reported as a bad line", async () => {
+  test("[BD1] a line of 1.9 million brackets in an imported file is reported as a bad line", async () => {
     const id = await freshSession("deep")
     const brackets = "[".repeat(1_900_000)
     const file = `${toJsonl({ type: "user_message", text: "kept" })}${brackets}\n`

@@ -25,7 +25,7 @@ const ACCEPTED: readonly (readonly [what: string, bytes: Uint8Array, type: strin
   ["GIF", file(100, "GIF89a"), "image/gif"],
   ["WebP", riff("WEBPVP8X"), "image/webp"],
   ["AVIF", ftyp("avif", "mif1"), "image/avif"],
-  ["AVIF by its other brands", ftyp("mif1", "avif"), "image/avif"],
+  ["AVIF by a compatible brand", ftyp("mif1", "avif"), "image/avif"],
   ["MP3 with a tag", file(100, "ID3", 4, 0, 0), "audio/mpeg"],
   ["MP3", file(100, 0xff, 0xfb, 0x90, 0x64), "audio/mpeg"],
   ["MP3 of version 2", file(100, 0xff, 0xf3, 0x48, 0xc4), "audio/mpeg"],
@@ -65,8 +65,8 @@ const REFUSED: readonly (readonly [what: string, bytes: Uint8Array])[] = [
   ["Latin-1", file(6, "caf", 0xe9, "s,")],
   ["text with a NUL", file(20, "hello")],
   ["text with a control character", file(6, "hell", 7, "o")],
-  ["a sync word of no layer", file(100, 0xff, 0xe0, 0x90)],
-  ["a frame without a bit rate", file(100, 0xff, 0xfb, 0x00)],
+  ["an MP3 sync word without a layer", file(100, 0xff, 0xe0, 0x90)],
+  ["an MP3 frame without a bit rate", file(100, 0xff, 0xfb, 0x00)],
   ["half a signature", file(8, 0x89, "PNG\r\n\x1a\n")],
 ]
 
@@ -75,7 +75,7 @@ describe("the type of a file", () => {
     expect(detectFileType(bytes)?.mime_type).toBe(type)
   })
 
-  test.each(REFUSED)("[AS14] is refused for %s", (_, bytes) => {
+  test.each(REFUSED)("[AS14] is unsupported for %s", (_, bytes) => {
     expect(detectFileType(bytes)).toBeNull()
   })
 })

@@ -48,7 +48,7 @@ test("[DI2] reading or touching an unknown user's directory writes nothing", asy
   expect(await tablesOf(stub)).toEqual([])
 })
 
-test("[DI3] adding is idempotent; a touch only moves the time forward, keeps the title if it names none, and adds no session", async () => {
+test("[DI3] adding is idempotent; a touch only moves the time forward, keeps the title unless it gives a new one, and adds no session", async () => {
   const stub = env.DIRECTORY.getByName("acme:grace")
   await stub.addSession("s1", "One", 100)
   await stub.recordActivity("s1", 300)
@@ -58,7 +58,7 @@ test("[DI3] adding is idempotent; a touch only moves the time forward, keeps the
   expect(await stub.listSessions(5)).toEqual([{ id: "s1", title: "Late", created: 100, active: 300, running: false }])
 })
 
-test("[DI3] the directory survives eviction, in the same order, cut at its limit", async () => {
+test("[DI3] after an eviction, the directory lists its sessions in the same order, up to the limit", async () => {
   const stub = env.DIRECTORY.getByName("acme:linus")
   for (let n = 1; n <= 4; n += 1) await stub.addSession(`s${n}`, "", n)
   await stub.recordActivity("s2", 9)
@@ -66,7 +66,7 @@ test("[DI3] the directory survives eviction, in the same order, cut at its limit
   expect((await stub.listSessions(3)).map(({ id }) => id)).toEqual(["s2", "s4", "s3"])
 })
 
-test("[DI3] a directory created before revocations existed is kept, and accepts them", async () => {
+test("[DI3] a directory created before revocations existed keeps its sessions, and accepts revocations", async () => {
   const stub = env.DIRECTORY.getByName("acme:old")
   await runInDurableObject(stub, (_object, { storage: { sql } }) => {
     sql.exec(`CREATE TABLE schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL);
@@ -129,7 +129,7 @@ async function fillDirectory(user: string, count: number): Promise<string> {
 const isNewerFirst = (sessions: readonly SessionSummary[]): boolean =>
   sessions.every(({ active }, n) => n === 0 || active <= (sessions[n - 1]?.active ?? 0))
 
-test("[DI6] pages return every session once, newest activity first, even sessions with the same time of activity", async () => {
+test("[DI6] pages return every session once, most recently active first, even if sessions were active at the same time", async () => {
   const token = await fillDirectory("ann", 2 * MAX_SESSIONS_LISTED + 40)
   const pages: SessionSummary[][] = []
   for (let query = ""; pages.length < 4; ) {
@@ -191,7 +191,7 @@ test("[DI6] a cursor that no page returned is refused, and gives no access to an
   expect((await call("/v1/sessions?after=9999.9999.s999", { token })).json.sessions).toHaveLength(3)
 })
 
-test("[DI6] a later page costs only the rows that it returns, however many sessions come before it or share its time", async () => {
+test("[DI6] a later page costs only the rows that it returns, however many sessions come before it or were active at the same time", async () => {
   const stub = env.DIRECTORY.getByName("pages:flat")
   const rowsRead = await runInDurableObject(stub, async (object, state) => {
     for (let n = 0; n < 600; n += 1) await object.addSession(`s${String(n).padStart(3, "0")}`, "", 1_000)
@@ -204,7 +204,7 @@ test("[DI6] a later page costs only the rows that it returns, however many sessi
   expect(rowsRead).toBeLessThanOrEqual(40)
 })
 
-test("[AU8] a session is notified of revocations until its longest token expires; once all are delivered, it sleeps", async () => {
+test("[AU8] a session is notified of revocations until its last token expires; once all are delivered, the directory sleeps", async () => {
   const stub = env.DIRECTORY.getByName("acme:held")
   const now = Date.now() / 1000
   const createClaims = (token: string, seconds: number) => ({
@@ -233,6 +233,6 @@ test("[AU8] a session is notified of revocations until its longest token expires
   await stub.authorizeSocket(createClaims("three", 6000), "s3")
   expect((await readHeld()).holders).toMatchObject([{ session: "s1" }, { session: "s3" }])
   await stub.revokeTokens(createClaims("four", 6000), false)
-  // Numbers are never reused, so that a deleted revocation can't hide a later one.
+  // The numbers of revocations are never reused, so a deleted revocation can't hide a later one.
   await expect.poll(async () => (await readHeld()).holders).toMatchObject([{ told: 2 }, { told: 2 }])
 })

@@ -1,4 +1,4 @@
-/** dispatch.test.ts: tests a tool call from its start to its end, whatever the tool does. */
+/** dispatch.test.ts: tests tool calls from beginning to end, whatever the tool does. */
 
 import { describe, expect, test } from "vitest"
 import { MAX_RESULT_BYTES } from "../../shared/limits.ts"
@@ -59,7 +59,7 @@ describe("tools", () => {
   })
 
   test.each(["{", "[1]", "null", '"x"'])(
-    "[TU7] arguments %s are refused before the tool receives them",
+    "[TU7] the arguments %s are refused before the tool receives them",
     async (args) => {
       let ran = false
       const result = await runTool(
@@ -74,7 +74,7 @@ describe("tools", () => {
     },
   )
 
-  test("[TU7] an unknown tool is reported as unknown", async () => {
+  test("[TU7] a call to an unknown tool fails as unknown", async () => {
     const signal = new AbortController().signal
     const options = {
       call: queued,
@@ -123,7 +123,7 @@ describe("tools", () => {
     abort.abort(new Error("stopped"))
     expect(await result).toMatchObject({ status: "interrupted" })
     resolve()
-    // The tool doesn't even get to save the asset, because `saveNothing` would throw.
+    // The asset doesn't even reach `saveNothing`, which would throw a different error.
     expect(await over).toEqual(new Error("stopped"))
   })
 

@@ -24,7 +24,7 @@ async function findAskedSession(id: string): Promise<string> {
 const waitForAnswer = (id: string) =>
   expect.poll(async () => (await pageOf(id)).messages[1]?.segments.length ?? 0).toBeGreaterThan(0)
 
-test("[RT10] the sessions of asked agents are erased too, at any depth, and nothing reappears", async () => {
+test("[RT10] the sessions of the agents that were asked are erased too, at any depth, and nothing reappears", async () => {
   const id = await freshSession("gone")
   const client = await connect(id)
   const weatherScript = script([say("w "), pause(900), say("late")])
@@ -38,7 +38,7 @@ test("[RT10] the sessions of asked agents are erased too, at any depth, and noth
   for (const one of [id, middle, last]) expect(await tablesOf(sessionOf(one))).toEqual([])
 })
 
-test("[RT10] erasing only an agent's session leaves the other sessions, and notifies the waiting caller", async () => {
+test("[RT10] erasing only an agent's session keeps the other sessions, and notifies the waiting caller", async () => {
   const id = await freshSession("alone")
   const client = await connect(id)
   const agentScript = script([say("r "), pause(4_000), say("late")])
@@ -53,7 +53,7 @@ test("[RT10] erasing only an agent's session leaves the other sessions, and noti
   expect(await tablesOf(sessionOf(agent))).toEqual([])
 })
 
-test("[RT10] an asynchronous call is notified that there will be no answer", async () => {
+test("[RT10] an asynchronous caller is notified that there will be no answer", async () => {
   const id = await freshSession("async")
   const client = await connect(id)
   const agentScript = script([say("r "), pause(4_000), say("late")])

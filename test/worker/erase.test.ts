@@ -47,12 +47,12 @@ describe("a title", () => {
     const after = await listOf(token)
     expect(after.map(({ title }) => title)).toEqual(["Two", "Rain or shine"])
     expect(after.map(({ active }) => active)).toEqual(before.map(({ active }) => active))
-    // The first message does not replace the title.
+    // The first message doesn't replace the title.
     await sendMessage(one, token, "/say other words")
     await expect.poll(async () => (await listOf(token))[0]?.title).toBe("Rain or shine")
   })
 
-  test("[RT9] is refused if it is empty, too long or for another user's session, and nothing changes", async () => {
+  test("[RT9] is refused if it is empty or too long, or if the session is another user's, and nothing changes", async () => {
     const token = await tokenOf("era", "titles")
     const id = await makeSession(token, "Mine")
     for (const title of ["", "  \n ", "x".repeat(MAX_TITLE_CHARS + 1), 7, undefined]) {
@@ -67,7 +67,7 @@ describe("a title", () => {
 })
 
 describe("an erased session", () => {
-  test("[RT10] [RT11] leaves no row, no alarm, no socket and no directory entry; a second erasure finds no session", async () => {
+  test("[RT10] [RT11] leaves no rows, no alarm, no sockets and no directory entry; a second erasure finds no session", async () => {
     const token = await tokenOf("era", "ada")
     const id = await makeSession(token)
     const connection = await openSocket(id, token)
@@ -89,7 +89,7 @@ describe("an erased session", () => {
     expect(await deleteSession(id, token)).toEqual(refusal(404, "session_unknown"))
   })
 
-  test("[RT9] ends an export in progress with an error, so that its client does not wait forever", async () => {
+  test("[RT9] ends an export in progress with an error, so that its client doesn't wait forever", async () => {
     const token = await tokenOf("era", "exporter")
     const id = await makeSession(token)
     for (const message of ["m1", "m2", "m3"]) await sendMessage(id, token, "/bench deltas=200 chars=300", message)
@@ -145,7 +145,7 @@ describe("an erased session", () => {
     expect(await readStoredState(id)).toEqual({ tables: [], alarm: null })
   })
 
-  test("[RT10] can have a socket that doesn't close, but the socket can't reach the next session with that id", async () => {
+  test("[RT10] may leave a socket open, but the socket can't reach a new session with the same id", async () => {
     const token = await tokenOf("era", "ghost")
     const id = await makeSession(token)
     const connection = await openSocket(id, token)
@@ -160,7 +160,7 @@ describe("an erased session", () => {
     expect((await pageOf(id, token)).messages).toEqual([])
   })
 
-  test("[RT11] only its owner can erase it", async () => {
+  test("[RT11] a session can be erased only by its owner", async () => {
     const token = await tokenOf("era", "own")
     const id = await makeSession(token, "Kept")
     for (const other of [await tokenOf("era", "eve"), await tokenOf("else", "own")]) {
@@ -171,10 +171,10 @@ describe("an erased session", () => {
     expect((await pageOf(id, token)).messages).toEqual([])
   })
 
-  test("[RT11] an erasure that failed half-way is removed from the directory when it is repeated", async () => {
+  test("[RT11] is removed from the directory when its erasure failed half-way and is repeated", async () => {
     const token = await tokenOf("era", "half")
     const id = await makeSession(token)
-    // Erase the session as a process does that dies before it has updated the directory.
+    // Erase the session like a process that dies before it has updated the directory.
     await runInDurableObject(objectOf(id), (_object, { storage }) => storage.deleteAll())
     await evictDurableObject(objectOf(id))
     expect((await listOf(token)).map((session) => session.id)).toEqual([id])
@@ -187,7 +187,7 @@ describe("an erased session", () => {
 describe("running turns", () => {
   const listRunning = async (token: string) => (await listOf(token)).map((session) => session.running)
 
-  test("[DI5] a session is marked in the directory from the beginning to the end of its last turn", async () => {
+  test("[DI5] a session is marked in the directory as running until its last turn has ended", async () => {
     const token = await tokenOf("era", "run")
     const id = await makeSession(token)
     expect(await listRunning(token)).toEqual([false])
@@ -240,7 +240,7 @@ describe("running turns", () => {
     expect(await listRunning(token)).toEqual([true])
     marking.mockRestore()
     expect(await runDurableObjectAlarm(objectOf(id))).toBe(true)
-    // The alarm waits until the mark is stored, so that the platform repeats the alarm after a kill in between.
+    // The alarm waits until the mark is stored, so that the platform repeats the alarm if the process is killed first.
     expect(await listRunning(token)).toEqual([false])
     expect((await readStoredState(id)).alarm).toBeNull()
   })

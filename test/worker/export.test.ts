@@ -18,7 +18,7 @@ async function linesOf(id: string, after: number | null = null): Promise<string[
 }
 
 describe("an export", () => {
-  test("[RE3] returns every message of all versions; each record names its turn and message, and no trailer is included", async () => {
+  test("[RE3] contains every version of every message; each record names its turn and message, and no trailer is included", async () => {
     const id = await freshSession("exp")
     await fillSession(id)
     const lines = await linesOf(id)
@@ -39,7 +39,7 @@ describe("an export", () => {
     expect(records.at(-1)).toMatchObject({ type: "signature", records: lines.length - 1 })
   })
 
-  test("[RE3] reads back as exactly what history shows", async () => {
+  test("[RE3] can be read back, and then equals what history shows", async () => {
     const id = await freshSession("exp")
     await fillSession(id)
     const assembler = createAssembler()
@@ -60,7 +60,7 @@ describe("an export", () => {
     expect(messages).toHaveLength(6)
   })
 
-  test("[RE4] is sealed with the tenant's key, whatever the session; another tenant's key doesn't verify it", async () => {
+  test("[RE4] is sealed with the tenant's key, whatever the session's id; another tenant's key doesn't verify it", async () => {
     const id = await freshSession("exp")
     await fillSession(id)
     const records = (await linesOf(id)).map((line) => JSON.parse(line))
@@ -74,7 +74,7 @@ describe("an export", () => {
     expect(await other.sign(await deriveExportKey(String(env.JWT_SECRET), "globex"))).not.toBe(value)
   })
 
-  test("[RE5] continues after a position, without a seal", async () => {
+  test("[RE5] can begin after a position, and then has no seal", async () => {
     const id = await freshSession("exp")
     await fillSession(id)
     const whole = await linesOf(id)
@@ -83,7 +83,7 @@ describe("an export", () => {
     expect(JSON.parse(part[0] ?? "")).toMatchObject({ type: "user_message", turnId: "q2" })
   })
 
-  test("[RE5] is JSONL over HTTP; another user's session is unknown", async () => {
+  test("[RE5] is sent as JSONL over HTTP; another user's session is unknown", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token, "Mine")
     const response = await callRoute(`/v1/sessions/${id}/events`, { token })
@@ -95,7 +95,7 @@ describe("an export", () => {
     expect(await callRoute(`/v1/sessions/${id}/events`, { token: eve })).toEqual(refusal(404, "session_unknown"))
   })
 
-  test("[RE22] contains only the active path as Markdown, in order, with each card as history shows it", async () => {
+  test("[RE22] contains only the active path if it is Markdown, in order, with each card as history shows it", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await freshSession("exp")
     await fillSession(id)

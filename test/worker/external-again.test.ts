@@ -62,7 +62,7 @@ async function shownIn(id: string): Promise<string> {
 }
 
 describe("reconnecting", () => {
-  test("[EX9] [EX17] after a cut at every record, even with an eviction in between, the answer is the same", async () => {
+  test("[EX9] [EX17] the answer is the same wherever the connection is cut, even with an eviction in between", async () => {
     const whole = await readSampleAnswer()
     const records = numberRecords("r1", ...SAMPLE)
     for (let at = 1; at < records.length; at++) {
@@ -83,7 +83,7 @@ describe("reconnecting", () => {
     }
   })
 
-  test("[EX9] the `n` of an answer's last record is stored together with the record's effect, and is returned on request and in each response", async () => {
+  test("[EX9] the `n` of an answer's last record is stored with the record's effect, and is returned on request and in each response", async () => {
     const id = await freshSession()
     const some = await postRecords(id, numberRecords("r1", text("a"), text("b"), text("c")), "?responseId=r1")
     expect(some).toMatchObject({ status: 200, json: { responseId: "r1", n: 3, status: "running", applied: 3 } })
@@ -258,7 +258,7 @@ describe("invalid input", () => {
     await expectSame(id, client)
   })
 
-  test("[EX10] a line that isn't UTF-8 affects only itself", async () => {
+  test("[EX10] a line that isn't UTF-8 is refused without affecting other lines", async () => {
     const id = await freshSession()
     const bytes = new TextEncoder().encode(`${JSON.stringify(text("a?c"))}\n${JSON.stringify(text("fine"))}\n`)
     bytes[bytes.indexOf(0x3f)] = 0xff
@@ -272,7 +272,7 @@ describe("invalid input", () => {
     expect(textIn((await pageOf(id)).messages[0])).toBe("fine")
   })
 
-  test("[EX21] exceeding a limit ends the answer, and the remainder of the body isn't read", async () => {
+  test("[EX21] exceeding a limit ends the answer, and the rest of the body isn't read", async () => {
     const id = await freshSession()
     const request = await openRequest(id, "?responseId=r1")
     const block = "x".repeat(MAX_ANSWER_CHARS / 4)
@@ -285,7 +285,7 @@ describe("invalid input", () => {
     })
   })
 
-  test("[EX20] results, output, arguments and names have their limits; the full size of output is reported", async () => {
+  test("[EX20] results, output, arguments and names have limits; the full size of the output is reported", async () => {
     const id = await freshSession()
     const long = "y".repeat(MAX_OUTPUT_CHARS)
     const records = [
@@ -321,7 +321,7 @@ describe("an external answer in its session", () => {
     await expect.poll(isRunning).toBe(false)
   })
 
-  test("[EX11] a session that is erased meanwhile is unknown, and nothing of it reappears", async () => {
+  test("[EX11] a session that is erased in the meantime is unknown, and nothing of it reappears", async () => {
     const id = await freshSession()
     const request = await openRequest(id, "?responseId=r1")
     await request.send({ ...text("a"), n: 1 })
@@ -347,7 +347,7 @@ describe("access", () => {
   const eventsPath = (id: string): string => `/external/sessions/${id}/events?responseId=r1`
   const body = JSON.stringify(text("forged"))
 
-  test("[EX11] a token of another scope, session or user, or an unknown session, stores nothing", async () => {
+  test("[EX11] a token for another scope, session or user, or for an unknown session, stores nothing", async () => {
     const [own, other] = [await freshSession(), await freshSession()]
     const rows = await rowsIn(own)
     const denied = refusal(403, "scope_denied")
@@ -367,7 +367,7 @@ describe("access", () => {
     expect(await rowsIn(own)).toEqual(rows)
   })
 
-  test("[EX11] the object repeats the check, and refuses claims of another user, session or scope", async () => {
+  test("[EX11] the object repeats the check, and refuses claims for another user, session or scope", async () => {
     const id = await freshSession()
     const outside = { ...CLAIMS, scope: "external", session: id } as const
     const unknown = { ok: false, fault: { reason: "session_unknown" } }

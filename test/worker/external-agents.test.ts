@@ -154,7 +154,7 @@ describe("delivery", () => {
     expect(await takeQuestion(agent)).toBeNull()
   })
 
-  test("[EA4] a restart of the session's and the tenant's object loses no question", async () => {
+  test("[EA4] no question is lost if the session's and the tenant's objects restart", async () => {
     const agent = await freshAgent()
     const id = await sessionWith(agent)
     const client = await connect(id)
@@ -167,7 +167,7 @@ describe("delivery", () => {
     expect(await takeQuestion(agent, 10)).toMatchObject({ text: "After a restart" })
   })
 
-  test("[EA5] a program that sends nothing after it has claimed a question counts as gone", async () => {
+  test("[EA5] a program that sends nothing after it has claimed a question is treated as gone", async () => {
     const agent = await freshAgent()
     const id = await sessionWith(agent)
     const client = await connect(id)

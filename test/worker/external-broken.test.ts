@@ -35,8 +35,8 @@ function execSql(id: string, sql: string): Promise<void> {
 const breakWrites = (id: string): Promise<void> =>
   execSql(id, "CREATE TRIGGER broken BEFORE INSERT ON leaf BEGIN SELECT RAISE(ABORT, 'disk full'); END")
 
-describe("a write that fails", () => {
-  test("[EX18] of a window that no request is waiting for: its records aren't reported as accepted, and the answer ends", async () => {
+describe("failed writes", () => {
+  test("[EX18] if a window that no request is waiting for can't be stored, its records aren't reported as accepted, and the answer ends", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const request = await openRequest(id, "?responseId=r1")
@@ -57,7 +57,7 @@ describe("a write that fails", () => {
     await expectSame(id, client)
   })
 
-  test("[EX18] of a request's last window has the same effect", async () => {
+  test("[EX18] the answer also ends if a request's last window can't be stored", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await postRecords(id, [{ ...text("one "), n: 1 }], "?responseId=r1")
@@ -72,7 +72,7 @@ describe("a write that fails", () => {
 })
 
 describe("steps", () => {
-  test("[EX3] a skipped step number splits nothing, and the text of a step stays in one piece", async () => {
+  test("[EX3] a skipped step number doesn't split anything, and a step's text stays in one piece", async () => {
     const id = await freshSession()
     const chunks = [text("Hel"), text("lo wor"), text("ld")].map((record) => ({ ...record, step: 3 }))
     await postRecords(id, numberRecords("r1", ...chunks, { ...callStart("c1"), step: 5 }, result("c1"), END))
@@ -109,7 +109,7 @@ describe("steps", () => {
 })
 
 describe("an external answer's exchange", () => {
-  test("[EX12] is the `turnId` of its first record", async () => {
+  test("[EX12] has the `turnId` of the answer's first record as its id", async () => {
     const id = await freshSession()
     await postRecords(
       id,
@@ -118,7 +118,7 @@ describe("an external answer's exchange", () => {
     expect((await pageOf(id)).messages[0]?.exchange_id).toBe("t1")
   })
 
-  test("[EX7] [EX12] identifies older answers, and no other message can use it", async () => {
+  test("[EX7] [EX12] still identifies an older answer, and its id can't be used for another message", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await postRecords(id, [text("a"), END], "?responseId=r1&turnId=t1")
@@ -133,7 +133,7 @@ describe("an external answer's exchange", () => {
 })
 
 describe("limits", () => {
-  test("[EX21] apply to text that is sent as a whole, and to arguments from before an eviction", async () => {
+  test("[EX21] apply to text that is sent as a whole, and also count arguments sent before an eviction", async () => {
     const id = await freshSession()
     const whole = await postRecords(id, numberRecords("r1", { ...END, text: "x".repeat(MAX_ANSWER_CHARS + 1) }))
     expect(whole.json).toMatchObject({ status: "failed", reason: "answer_too_long" })
@@ -148,7 +148,7 @@ describe("limits", () => {
     expect(state).toMatchObject({ status: "failed", reason: "answer_too_long" })
   })
 
-  test("[EX20] of a call's output apply across requests, and its full size is reported", async () => {
+  test("[EX20] apply to a call's output across requests, and the output's full size is reported", async () => {
     const id = await freshSession()
     const long = "z".repeat(150_000)
     await postRecords(id, [callStart("c1"), output("c1", `a\ud83d`)], "?responseId=r1")
@@ -179,7 +179,7 @@ describe("limits", () => {
 })
 
 describe("a request body", () => {
-  testInFull("[EX22] over its limit is abandoned at once, and its records so far stay", async () => {
+  testInFull("[EX22] is abandoned at once if it exceeds its limit, and the records read so far stay", async () => {
     const id = await freshSession()
     const request = await openRequest(id, "?responseId=r1")
     await request.send({ ...text("kept"), n: 1 })
@@ -191,7 +191,7 @@ describe("a request body", () => {
 })
 
 describe("record numbers", () => {
-  test("[EX16] of refused lines are skipped when repeated, and hide no gap", async () => {
+  test("[EX16] identify repeated lines even if they were refused, and refused lines hide no gap", async () => {
     const id = await freshSession()
     await postRecords(
       id,
@@ -223,7 +223,7 @@ describe("record numbers", () => {
     expect(textIn((await pageOf(id)).messages[0])).toBe("acd")
   })
 
-  test("[EX16] of lines refused before their answer began leave no gap", async () => {
+  test("[EX16] have no gap if lines were refused before their answer began", async () => {
     const id = await freshSession()
     const response = await postRecords(
       id,
@@ -232,7 +232,7 @@ describe("record numbers", () => {
     expect(response.json).toMatchObject({ n: 3, applied: 2, status: "completed" })
   })
 
-  test("[EX16] [EX17] whatever is cut off, repeated or lost with the process, each record counts once", async () => {
+  test("[EX16] [EX17] each record takes effect once, whatever is cut off, repeated or lost with the process", async () => {
     const sentRecords = [
       thought("Hm, <b"),
       thought(">so</b>."),
@@ -303,7 +303,7 @@ describe("access", () => {
 })
 
 describe("reading a feed", () => {
-  test("[EX10] a feed that is stopped or silent ends at once, with the reason", async () => {
+  test("[EX10] a feed that is stopped or falls silent ends, and the reader knows the reason", async () => {
     const never = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) })
     const silent = createRecordLineReader(never, 50, () => {})
     for await (const line of silent.readLines()) expect(line).toBeUndefined()
@@ -322,7 +322,7 @@ describe("reading a feed", () => {
     expect(cut.endedBy()).toBe(null)
   })
 
-  test("[TU8] an abort ends the reading of a stream, even if the stream produces nothing more", async () => {
+  test("[TU8] an abort ends the reading of a stream that produces nothing more", async () => {
     const abort = new AbortController()
     async function* stuck(): AsyncGenerator<number> {
       yield 1
@@ -337,7 +337,7 @@ describe("reading a feed", () => {
   })
 })
 
-test("[EX10] a body without any line begins nothing", async () => {
+test("[EX10] a body without lines begins no answer", async () => {
   const id = await freshSession()
   const headers = { authorization: `Bearer ${await externalToken(id)}` }
   const response = await SELF.fetch(`${HOST}/external/sessions/${id}/events`, { method: "POST", headers, body: "" })

@@ -1,6 +1,6 @@
 /**
- * external.test.ts: tests that external answers are live, take effect once, stay within their limits, and contain no
- * cards.
+ * external.test.ts: tests that external answers are shown live, take effect once, stay within their limits, and contain
+ * no cards.
  */
 
 import { describe, expect, test } from "vitest"
@@ -87,7 +87,7 @@ describe("an external answer's content", () => {
     ])
   })
 
-  test("[EX2] a whole answer in one request takes effect once", async () => {
+  test("[EX2] an answer that is sent as one text takes effect once, even if it is sent again", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const body = { text: "All **done**.", responseId: "r1" }
@@ -120,7 +120,7 @@ describe("an external answer's content", () => {
     await expectSame(id, client)
   })
 
-  test("[EX4] reserved record types begin nothing and are refused, with their names and line numbers", async () => {
+  test("[EX4] records of reserved types begin no answer and are refused, with their types and line numbers", async () => {
     const id = await freshSession()
     const refused = [
       { type: "user_message", text: "forged" },
@@ -182,7 +182,7 @@ describe("alongside the session's own turns", () => {
     expect((await pageOf(id)).messages).toEqual(before.messages)
   })
 
-  test("[EX7] a user can cancel an external answer by its exchange; later records are refused and change nothing", async () => {
+  test("[EX7] a user can cancel an external answer by its exchange id; later records are refused and change nothing", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const request = await openRequest(id, "?responseId=r1")
@@ -204,7 +204,7 @@ describe("alongside the session's own turns", () => {
     client.say({ type: "cancel", exchange_id: "r1" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "r1")
     expect(client.frames.filter((frame) => frame.type === "error")).toEqual([])
-    // The queued message follows.
+    // The session accepts the next message.
     client.say({ type: "send", id: "q1", content: "/say next" })
     expect(textIn(await client.untilEnd("q1"))).toBe("next")
   })
@@ -212,12 +212,12 @@ describe("alongside the session's own turns", () => {
 
 describe("the end of an external answer", () => {
   test.each([
-    ["as sent", { ...END, status: "failed", reason: "step_limit" }, "failed", "step_limit"],
-    ["with an unknown reason", { ...END, status: "failed", reason: "<b>" }, "failed", "producer_failed"],
+    ["failed with a known reason", { ...END, status: "failed", reason: "step_limit" }, "failed", "step_limit"],
+    ["failed with an unknown reason", { ...END, status: "failed", reason: "<b>" }, "failed", "producer_failed"],
     ["interrupted", { ...END, status: "interrupted" }, "interrupted", "producer_failed"],
     ["cancelled", { type: "output_cancelled" }, "cancelled", null],
-    ["whole", END, "completed", null],
-  ])("[EX5] %s; calls without a result are interrupted; later records are refused", async (...row) => {
+    ["completed", END, "completed", null],
+  ])("[EX5] %s: calls without a result are interrupted, and later records are refused", async (...row) => {
     const [, end, status, reason] = row
     const id = await freshSession()
     const answer = await postRecords(

@@ -11,7 +11,7 @@ import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 import { answerTo, beginTurn, expectSame, freshSession, say, script, toolsIn } from "./session-helpers.ts"
 import { toolContext } from "./tools.ts"
 
-/** A time limit that is longer than a test can take, in milliseconds. */
+/** A time limit in milliseconds that is longer than any test takes. */
 const PATIENT_MS = 600_000
 
 type PageResult = { readonly [field: string]: unknown } & { readonly text: string; readonly next_offset?: number }
@@ -39,7 +39,7 @@ function loopbackUrl(scenario: string): { readonly url: string; readonly run: st
 const playPage = (scenario: string, options = {}) => fetchPage(loopbackUrl(scenario).url, options)
 
 describe("the text of a page", () => {
-  test("[BT6] has headings, paragraphs, lists and rows of the main part, without what readers don't see", async () => {
+  test("[BT6] contains the headings, paragraphs, lists and table rows of the main part, and nothing that readers don't see", async () => {
     const { url } = loopbackUrl("ok")
     expect(await fetchPage(`${url}#part`)).toEqual({
       url,
@@ -69,7 +69,7 @@ describe("the text of a page", () => {
     expect(await playPage(scenario)).toMatchObject({ text, title: "127.0.0.1" })
   })
 
-  test("[BT6] a long page is read in parts that join to the whole", async () => {
+  test("[BT6] a long page is read in parts, which together make up the whole text", async () => {
     const { url } = loopbackUrl("long")
     let text = ""
     let offset: number | undefined
@@ -85,7 +85,7 @@ describe("the text of a page", () => {
     expect(await fetchPage(url, { offset: 10_000_000 })).toMatchObject({ code: "tool_arguments" })
   })
 
-  test("[BT7] text that looks like a result, a trailer or a file stays text of a field", async () => {
+  test("[BT7] text that looks like a result, a trailer or a file stays plain text in a field", async () => {
     const result = await playPage("sources")
     expect(result).toMatchObject({
       text: expect.stringContaining("<span id='fetch_page_1'>"),
@@ -95,7 +95,7 @@ describe("the text of a page", () => {
   })
 })
 
-describe("what can be fetched", () => {
+describe("fetching", () => {
   test.each([
     "http://example.com/",
     "https://10.0.0.1/",
@@ -128,7 +128,7 @@ describe("what can be fetched", () => {
     "file:///etc/passwd",
     "https://example.com@10.0.0.1/",
     "http://page.example.com/ok/x",
-  ])("[BT4] a redirect of a public page to %s isn't followed", async (target) => {
+  ])("[BT4] a redirect from a public page to %s isn't followed", async (target) => {
     const url = `https://page.example.com/redirect:${encodeURIComponent(target)}/to`
     for (const more of [PUBLIC, { ...PUBLIC, ENVIRONMENT: "local" }]) {
       const result = await fetchPage(url, { more })
@@ -251,7 +251,7 @@ describe("approval", () => {
     return answerTo(client, "last")?.status === "waiting"
   }
 
-  test("[BT11] a URL that a tool repeats from its arguments isn't known", async () => {
+  test("[BT11] a URL that a tool repeats from its arguments doesn't count as known", async () => {
     const id = await freshSession("repeat")
     const client = await connect(id)
     const hidden = (name: string, args: object): object => ({
@@ -267,7 +267,7 @@ describe("approval", () => {
   })
 })
 
-test("[BT7] [BT10] in a session the page is a card and a source, both live and after a reload", async () => {
+test("[BT7] [BT10] in a session, the page is shown as a card and a source, both live and after a reload", async () => {
   const id = await freshSession("page")
   const client = await connect(id)
   await beginTurn(client, "q1", '/call fetch_page {"url":"https://page.example.com/ok/session"}', 2)

@@ -1,4 +1,4 @@
-/** first-delta.test.ts: tests the cost of a message until the first delta of its answer is written. */
+/** first-delta.test.ts: tests the number of SQL statements until the first delta of an answer is written. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
@@ -6,11 +6,12 @@ import { connect, createSession, sessionOf } from "../support/socket.ts"
 import { pause, say, script } from "./session-helpers.ts"
 
 /**
- * Maximum number of statements for every turn except the first. Statements take most of the time until the first delta.
+ * Maximum number of statements before the first delta, for every turn except the first two. Running the statements
+ * takes most of the time until then.
  */
 const MAX_STATEMENTS = 20
 
-test("[ST3] a message runs few statements until its first delta is written", async () => {
+test("[ST3] few statements run before the first delta of a message's answer is written", async () => {
   await createSession("first-delta")
   const client = await connect("first-delta")
   const recordQueries = async (id: string): Promise<string[]> => {

@@ -78,7 +78,7 @@ describe("suggested questions", () => {
     expect((await suggest(token, imported, (await readLast(imported)).id)).json).toEqual({ follow_ups: [] })
   })
 
-  test("[FU2] [FU4] are empty if the model writes something else; the model is asked once for all tabs", async () => {
+  test("[FU2] [FU4] are empty if the model writes anything else; the model is asked once for all tabs", async () => {
     const tenant = "follow-plain"
     await switchOn(tenant)
     const owner = await roleToken(tenant, "admin", "owner")

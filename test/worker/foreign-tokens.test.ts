@@ -24,7 +24,7 @@ beforeAll(async () => {
   await registerIssuer("ft-other", other)
 })
 
-test("[AL13] refused tokens of a tenant's provider are counted and recorded once a minute; expired tokens are not", async () => {
+test("[AL13] refused tokens from a tenant's provider are counted and recorded once a minute; expired tokens aren't", async () => {
   const own = await startProvider()
   await registerIssuer("ft-audit", own)
   const signChanged = async (claims: Record<string, unknown>) => await own.sign({ payload: foreignClaims(own, claims) })
@@ -60,7 +60,7 @@ const signToken = (change: Record<string, unknown> = {}, header: Record<string, 
   provider.sign({ header, payload: foreignClaims(provider, change) })
 
 describe("a token of a registered issuer", () => {
-  test.each(["RS256", "PS256", "ES256", "EdDSA"])("[OI5] is accepted, signed with %s", async (alg) => {
+  test.each(["RS256", "PS256", "ES256", "EdDSA"])("[OI5] is accepted if it is signed with %s", async (alg) => {
     expect((await listSessions(await signToken({}, { alg }))).status).toBe(200)
   })
 
@@ -73,7 +73,7 @@ describe("a token of a registered issuer", () => {
     ["with a jti", { jti: "one" }],
     ["with scopes of the provider", { scope: "openid profile" }],
   ])("[OI5] is accepted %s", async (_name, change) => {
-    // Use the current time, because the test's clock continues.
+    // Compute the times again, because the table's times were computed when the file was loaded.
     const now = nowSeconds()
     const moved = Object.fromEntries(
       Object.entries(change).map(([name, value]) => [
@@ -113,7 +113,7 @@ describe("a token of a registered issuer", () => {
     expect(await call("/v1/issuers", { token: await signToken(claims) })).toEqual(refusal(403, "scope_denied"))
   })
 
-  test("[OI8] [OI18] assigns its user the role that it names, and two issuers never share a user", async () => {
+  test("[OI8] [OI18] gives its user the role that it names, and two issuers never share a user", async () => {
     expect(await whoIs(await signToken({ role: ["viewer", "admin"] }))).toMatchObject({ value: { role: "admin" } })
     expect(await whoIs(await signToken({ role: "viewer" }))).toMatchObject({ value: { role: "viewer" } })
     expect(await whoIs(await signToken({ role: { admin: true } }))).toMatchObject({ value: { role: "member" } })
@@ -121,7 +121,7 @@ describe("a token of a registered issuer", () => {
     expect(new Set(ids).size).toBe(2)
   })
 
-  test("[OI8] adds a user on first contact, with name and role; later tokens change nothing", async () => {
+  test("[OI8] adds a user with name and role when it is first used; later tokens change nothing", async () => {
     await listSessions(await signToken({ sub: "first", name: "First\u202e Contact\n", role: "viewer" }))
     await listSessions(await signToken({ sub: "first", name: "Another", role: "admin" }))
     const id = await createForeignUserId(provider.issuer, "sub", "first")
@@ -143,7 +143,7 @@ describe("a token of a registered issuer", () => {
       expect(await listSessions(await signEmail(change))).toEqual(refusal(401, "token_invalid"))
   })
 
-  test("[OI9] is verified without a call to another object, once issuer and user are known", async () => {
+  test("[OI9] is verified without a call to another object once its issuer and user are known", async () => {
     const token = await signToken({ sub: "warm" })
     await whoIs(token)
     const refuseCall = () => {
@@ -187,7 +187,7 @@ describe("tokens of unknown issuers", () => {
     expect(readCount()).toBe(2 * 5)
   })
 
-  test("[OI13] evict no known issuer from the cache", async () => {
+  test("[OI13] don't evict known issuers from the cache", async () => {
     const known = await signToken({ sub: "kept" })
     await whoIs(known)
     const { counting } = countRegistryCalls()

@@ -53,7 +53,7 @@ async function createGoldenSession(name: string): Promise<void> {
   })
 }
 
-/** Plays an event in an object that has only its rows. Returns the ops that a socket would receive. */
+/** Plays an event in an object that has only its stored rows. Returns the ops that a socket would receive. */
 function feedEvent(name: string, event: TurnEvent, resolver: Resolver): Promise<readonly Op[]> {
   return runInDurableObject(stubOf(name), (_object, state) => {
     const store = createSessionStore(state.storage.sql)
@@ -80,7 +80,7 @@ async function playGolden(golden: Golden, name: string, events: readonly TurnEve
   let live: Segment[] = []
   for (const event of events) {
     live = apply(live, await feedEvent(name, event, golden.resolver))
-    // Everything is stored before it is shown, so the sent state must equal the rows after every event.
+    // Everything is stored before it is shown, so the state that was sent must equal the stored rows after every event.
     expect(toCanonicalJson(live)).toBe(toCanonicalJson(await segmentsStored(name)))
     await evictDurableObject(stubOf(name))
   }
@@ -95,11 +95,11 @@ test.each(
     goldens.map((golden) => [golden.name, golden] as const),
     3,
   ),
-)("[GO5] %s: evicted between every two events", async (name, golden) => {
+)("[GO5] %s: the result is the same if the object is evicted after every event", async (name, golden) => {
   await playGolden(golden, name, golden.events)
 })
 
-test("[GO5] evicted between every two characters of a tag, a fence, an emoji and an unfinished element", async () => {
+test("[GO5] an answer with a tag, a fence, an emoji and an unfinished element is the same if the object is evicted after every character", async () => {
   const text = "é😀 `a` <span id='weather_1'>x</span> <scr<b>i</b> ```\n"
   const golden = parseGolden("chars", `text ${JSON.stringify(text)}\n---\n`)
   const crumbs: TurnEvent[] = text.split("").map((delta) => ({ type: "text_delta", delta }))

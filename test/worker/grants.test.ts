@@ -70,8 +70,8 @@ function bodyAt(store: SessionStore, pos: number): string {
 }
 
 /**
- * Plays a stream into a new answer, and returns that answer. Where `isFresh` is true, a new recorder continues from the
- * rows.
+ * Plays a stream into a new answer, and returns the answer's segments as JSON. At each step for which `isFresh` returns
+ * true, a new recorder continues from the rows.
  */
 function playEvents(
   storage: DurableObjectStorage,
@@ -189,7 +189,7 @@ function insertAsset(id: string, asset: Asset): Promise<void> {
   })
 }
 
-test("[DR11] [DR18] in a turn: a stored asset gets its metadata, an unknown one is text; a withdrawn message isn't a target; a reload is the same", async () => {
+test("[DR11] [DR18] in a real turn, a stored asset gets its metadata, an unknown one stays text, and an unknown message isn't replied to; a reload shows the same", async () => {
   const id = await freshSession("turn")
   await insertAsset(id, createAsset("p1"))
   const client = await connect(id)

@@ -48,7 +48,7 @@ function listHidden(tenant: string) {
 }
 
 describe("a hidden session", () => {
-  test("[OG30] refuses messages by HTTP and by socket, can be read, and accepts messages again once restored", async () => {
+  test("[OG30] refuses messages over HTTP and sockets, can be read, and accepts messages again once restored", async () => {
     const token = await tokenOf("og30", "ada")
     const id = await makeSession(token, "Basalt")
     await askQuestion(id, token, "/say one")
@@ -65,11 +65,11 @@ describe("a hidden session", () => {
       })
     const readPage = () => call(`/v1/sessions/${id}/conversation/recent`, { token })
     expect(await send("lost")).toEqual(UNKNOWN)
-    // Evict the object, which must have stored the mark.
+    // Evict the object. It must have stored the mark.
     await evictDurableObject(objectOf("og30", id))
     expect(await send("lost")).toEqual(UNKNOWN)
     expect((await readPage()).json.messages).toHaveLength(2)
-    // The session's key must still be found, so that the session can be erased at once.
+    // The session must still be found for its owner, so that the owner can erase it at once.
     expect((await objectOf("og30", id).checkOwner({ tenant: "og30", user: "ada" })).ok).toBe(true)
     expect((await restoreSession(id, token)).status).toBe(204)
     expect((await send("kept")).status).toBe(202)
@@ -77,7 +77,7 @@ describe("a hidden session", () => {
     expect((await readPage()).json.messages.map((message: { id: string }) => message.id)).not.toContain("lost")
   })
 
-  test("[OG30] is still hidden, and can be restored later, if it can't be reached when it is restored", async () => {
+  test("[OG30] stays hidden if it can't be reached when the user restores it, and can be restored later", async () => {
     const token = await tokenOf("og30b", "ada")
     const id = await makeSession(token, "Slate")
     await hideSession(id, token)
@@ -90,7 +90,7 @@ describe("a hidden session", () => {
     expect(await listHidden("og30b")).toEqual([])
   })
 
-  test("[OG30] is erased with everything, and a new session with its id is not hidden", async () => {
+  test("[OG30] is erased completely, and a new session with its id isn't hidden", async () => {
     const token = await tokenOf("og30c", "ada")
     const id = await makeSession(token, "Marl")
     await hideSession(id, token)
@@ -136,7 +136,7 @@ describe("failed erasures", () => {
     expect(await listHidden(tenant)).toEqual([])
   })
 
-  test("[OG8] of an expired temporary session: the alarm is set to repeat it, and the repetition leaves nothing", async () => {
+  test("[OG8] of expired temporary sessions are repeated by an alarm, and then leave nothing", async () => {
     const token = await tokenOf("og8c", "ada")
     const made = await call("/v1/sessions", { method: "POST", token, body: '{"temporary":true}' })
     const { id } = made.json
@@ -162,7 +162,7 @@ describe("the unread mark", () => {
   const readUnread = async (token: string): Promise<boolean | undefined> =>
     (await call("/v1/sessions", { token })).json.sessions[0]?.unread
 
-  test("[OG32] is set by a repetition if the call that reports the end of the turn fails", async () => {
+  test("[OG32] is set by a later attempt if the first report that the turn has ended fails", async () => {
     const token = await tokenOf("og32", "ada")
     const id = await makeSession(token)
     const { setRunning } = Directory.prototype
@@ -180,7 +180,7 @@ describe("the unread mark", () => {
     await expect.poll(() => readUnread(token)).toBe(true)
   })
 
-  test("[OG32] is not set again by a repetition after the user has read the answer", async () => {
+  test("[OG32] isn't set again if the report is repeated after the user has read the answer", async () => {
     const token = await tokenOf("og32b", "ada")
     const id = await makeSession(token)
     const news: TurnNews = { isUnattended: true }

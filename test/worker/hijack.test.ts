@@ -16,10 +16,7 @@ import { call, freshSession, say, script, shownOf } from "./session-helpers.ts"
 
 const RESULT_FORMS = ["object", "card", "wrapped", "output"] as const
 
-/**
- * Returns the hostile text for one test. `npm test` plays only a third of it in each test, and each test has a
- * different third.
- */
+/** Returns the hostile text for one test. With `npm test`, each test uses a different third of the text. */
 function textsOf(third: 0 | 1 | 2): string[] {
   return HIJACKS.filter((_, n) => IS_FULL || n % 3 === third)
 }
@@ -32,7 +29,7 @@ function storeImage(id: string): Promise<void> {
   })
 }
 
-test("[DR15] hostile text that a tool returns adds nothing to the answer except its call, live and after a reload", async () => {
+test("[DR15] hostile text that a tool returns adds nothing to the answer except the call, live and after a reload", async () => {
   const id = await freshSession("quiet")
   await storeImage(id)
   const client = await connect(id)

@@ -48,7 +48,7 @@ const range = (from: number, to: number): string[] => Array.from({ length: to - 
 const words = (count: number): string[] => Array.from({ length: count }, (_, i) => `words ${i}`)
 
 describe("a page in the middle of a session", () => {
-  test("[FT9] contains the message, as many before it as after it, and the cursors of both neighbours", async () => {
+  test("[FT9] contains the message, as many messages before it as after it, and the cursors of the pages before and after", async () => {
     await withPath(words(40), (store) => {
       const page = read(store, { limit: 9, around: "m20" })
       expect(idsOf(page)).toEqual(range(16, 24))
@@ -66,7 +66,7 @@ describe("a page in the middle of a session", () => {
     })
   })
 
-  test("[FT9] consecutive pages contain each message of the active path once, across versions", async () => {
+  test("[FT9] consecutive pages contain each message of the active path once, even if messages have other versions", async () => {
     await withPath(words(30), (store) => {
       // Add another version of m11, below m10, with 7 messages.
       for (let pos = 31; pos <= 37; pos++) {
@@ -96,7 +96,7 @@ describe("a page in the middle of a session", () => {
     })
   })
 
-  test("[FT9] is limited in bytes, without gaps between pages", async () => {
+  test("[FT9] is limited in size, and the next page continues without a gap", async () => {
     const long = "x".repeat(MAX_PAGE_BYTES / 5)
     await withPath(
       Array.from({ length: 20 }, () => long),
@@ -122,7 +122,7 @@ describe("a page in the middle of a session", () => {
     expect((await rows(2_000)) - (await rows(100))).toBeLessThan(40)
   })
 
-  test("[FT9] the route accepts either a message or a position; anything else is refused", async () => {
+  test("[FT9] the route accepts either a message or a position, and refuses anything else", async () => {
     const token = await tokenOf("ft9", "ada")
     const id = await makeSession(token)
     for (const n of [1, 2, 3]) await askQuestion(id, token, `/say ${n}`)

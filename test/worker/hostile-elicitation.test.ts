@@ -49,7 +49,7 @@ describe("a form", () => {
     ["a description that is not a string", "input", { type: "string", description: 7 }],
     ["no options", "input", { type: "string", enum: [] }],
     ["options that are not strings", "input", { type: "string", enum: [1, 2] }],
-    ["equal options", "input", { type: "string", enum: ["a", "a"] }],
+    ["duplicate options", "input", { type: "string", enum: ["a", "a"] }],
     ["options without values", "input", { type: "string", oneOf: [{ title: "A" }] }],
     ["a schema that is not an object", "input", "string"],
     ["a schema that is a list", "input", [TEXT]],
@@ -57,7 +57,7 @@ describe("a form", () => {
     ["a long option", "too_large", { type: "string", enum: ["x".repeat(201)] }],
     ["a long title", "too_large", { type: "string", title: "x".repeat(201) }],
     ["a long description", "too_large", { type: "string", description: "x".repeat(501) }],
-  ])("[MP31] with %s is refused: %s", (_name, flaw, schema) => {
+  ])("[MP31] is refused if a field has %s: %s", (_name, flaw, schema) => {
     expect(readOne({ a: schema })).toEqual({ ok: false, fault: flaw })
   })
 
@@ -65,13 +65,13 @@ describe("a form", () => {
     ["too many fields", "too_many", many(17, TEXT)],
     ["10,000 fields", "too_many", many(10_000, TEXT)],
     ["a long name", "too_large", { ["x".repeat(65)]: TEXT }],
-    ["a name of the prototype", "input", JSON.parse('{"__proto__": {"type": "string"}}')],
+    ["a name from the object prototype", "input", JSON.parse('{"__proto__": {"type": "string"}}')],
     ["an empty name", "input", { "": TEXT }],
     ["fields that are not an object", "input", [TEXT]],
     ["a long message", "too_large", {}, "x".repeat(2_001)],
     ["no message", "input", {}, null],
     ["many long texts", "too_large", many(16, { type: "string", enum: many30(), description: "d".repeat(500) })],
-  ])("[MP31] with %s is refused: %s", (_name, flaw, properties, message = "Who?") => {
+  ])("[MP31] is refused if it has %s: %s", (_name, flaw, properties, message = "Who?") => {
     expect(readOne(properties, message)).toEqual({ ok: false, fault: flaw })
   })
 
@@ -81,12 +81,12 @@ describe("a form", () => {
     ["of an unknown mode", "input", { a: elicit({ mode: "voice", message: "Say" }) }],
     ["without parameters", "input", { a: elicit(null) }],
     ["that is not an object", "input", { a: "ask" }],
-    ["beside a form", "input", { a: formOf({}), b: { method: "roots/list" } }],
-    ["in a schema of another type", "input", { a: elicit({ message: "m", requestedSchema: { type: "array" } }) }],
-    ["five times", "too_many", many(5, formOf({}))],
-    ["by a long key", "too_large", { ["k".repeat(129)]: formOf({}) }],
+    ["for files beside a form", "input", { a: formOf({}), b: { method: "roots/list" } }],
+    ["with a schema of another type", "input", { a: elicit({ message: "m", requestedSchema: { type: "array" } }) }],
+    ["made five times", "too_many", many(5, formOf({}))],
+    ["under a long key", "too_large", { ["k".repeat(129)]: formOf({}) }],
     [
-      "by the key of the prototype",
+      "under a key from the object prototype",
       "input",
       JSON.parse('{"__proto__": {"method": "elicitation/create", "params": {}}}'),
     ],
@@ -95,7 +95,7 @@ describe("a form", () => {
     expect(read(requests, more ?? {})).toEqual({ ok: false, fault: flaw })
   })
 
-  test("[MP31] contains only text, without characters that are invisible or reverse the text", () => {
+  test("[MP31] contains only plain text, without characters that are invisible or reverse the text", () => {
     const asked = readOne(
       { a: { ...TEXT, title: "N\u202eame\u200b\n", description: "<img src=x>\u0000" } },
       "A\u2028b\n<b>c</b>",
@@ -119,7 +119,7 @@ describe("a form", () => {
     expect(field && listInvalidFields([field], { a: `${"a".repeat(MAX_INPUT_TEXT_CHARS - 1)}!` })).toEqual([])
   })
 
-  test("[MP31] of the older kind, with names for its options, is accepted, and so is one with titled multiple choices", () => {
+  test("[MP31] may name its options in the older way, and may have multiple choices with titles", () => {
     expect(fieldOf({ type: "string", enum: ["a", "b"], enumNames: ["First"] })).toMatchObject({
       options: [
         { value: "a", label: "First" },
@@ -135,7 +135,7 @@ function many30(): string[] {
   return Array.from({ length: 30 }, (_, n) => `${n}${"o".repeat(150)}`)
 }
 
-test("[MP32] values are checked against their fields: types, bounds, formats, and names that the form doesn't have", () => {
+test("[MP32] values must have the types, bounds and formats of their fields, and only the names that the form has", () => {
   const field = (more: object) => [{ name: "a", label: "A", isRequired: false, ...more }] as InputField[]
   const fits = (more: object, value: unknown) => listInvalidFields(field(more), { a: value } as never).length === 0
   const text = (format?: string) => ({ kind: "text", format })

@@ -197,7 +197,7 @@ const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   ["an oversized payload", () => signToken({ x: "x".repeat(20_000) })],
   ["padding", async () => (await signToken()).replace(".", "=.")],
   ["standard base64", async () => (await signToken({ x: "???>>>" })).replaceAll("_", "/").replaceAll("-", "+")],
-  ["a line end", async () => (await signToken()).replace(".", "\n.")],
+  ["a line break", async () => (await signToken()).replace(".", "\n.")],
 ]
 
 describe("a hostile token", () => {
@@ -213,14 +213,14 @@ describe("a hostile token", () => {
     expect(await listSessions(await signToken({ exp: nowSeconds() - 60 }))).toEqual(refusal(401, "token_expired"))
   })
 
-  test("[OI5] at least 80 kinds of tokens are tried, and only the registered URLs are fetched", async () => {
+  test("[OI5] at least 80 kinds of tokens are tried, and only the registered provider's URLs are fetched", async () => {
     expect(HOSTILE.length).toBeGreaterThanOrEqual(80)
     const own = new Set(await provider.listRequests())
     expect([...own].sort()).toEqual(["GET /.well-known/openid-configuration", "GET /jwks"])
     expect(await unregistered.listRequests()).toEqual([])
   })
 
-  test("[OI5] the deployment's own tokens and secret don't count as foreign tokens, or vice versa", async () => {
+  test("[OI5] the deployment's own tokens, and tokens signed with part of its secret, aren't accepted as foreign tokens", async () => {
     expect(await whoIs(await tokenOf(TENANT, "ada"))).toMatchObject({ ok: false })
     const forged = await hmacToken(SECRET.slice(0, -1))
     expect(await listSessions(forged)).toEqual(refusal(401, "token_invalid"))

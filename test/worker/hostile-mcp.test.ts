@@ -48,7 +48,7 @@ const FLAWS: readonly (readonly [play: string, flaw: string])[] = [
 ]
 
 describe("a hostile server", () => {
-  test.each(FLAWS)("[MP2] [MP15] that answers with %s is refused: %s", async (play, flaw) => {
+  test.each(FLAWS)("[MP2] [MP15] a server that answers with %s is refused: %s", async (play, flaw) => {
     for (const method of ["server/discover", "tools/list"]) {
       const { listed, seen, target } = await listAt(play, method)
       expect(listed).toEqual({ ok: false, fault: flaw })
@@ -80,27 +80,27 @@ describe("a hostile server", () => {
     "tools-text",
     "asks-input",
     "cut",
-  ])("[MP15] whose list is %s is refused with a code, without the server's text", async (play) => {
+  ])("[MP15] a server whose list is %s is refused with a code, without the server's text", async (play) => {
     const { listed, seen } = await listAt(play)
     expect(listed).toEqual({ ok: false, fault: expect.stringMatching(/^(?:malformed|unreachable)$/) })
     expect(seen.length).toBeLessThanOrEqual(12)
   })
 
   test.each(["hang", "array", "drip", "stream-without-end", "stream-empty", "other-id", "asks-sampling"])(
-    "[MP15] that answers with %s is abandoned in time",
+    "[MP15] a server that answers with %s is abandoned in time",
     async (play) => {
       const { listed } = await listAt(play, "tools/list", SOON_MS)
       expect(listed).toMatchObject({ ok: false, fault: expect.stringMatching(/^(?:timeout|malformed|unreachable)$/) })
     },
   )
 
-  test("[MP15] that never ends its list is cut off after a few pages", async () => {
+  test("[MP15] a server that never ends its list is cut off after a few pages", async () => {
     const { listed, seen } = await listAt("list-endless")
     expect(listed).toEqual({ ok: false, fault: "too_many" })
     expect(seen.length).toBeLessThanOrEqual(12)
   })
 
-  test("[MP2] is reported to the administrator by its code", async () => {
+  test("[MP2] the administrator is told why a server is refused, by a code", async () => {
     await setServer("hostile-put", { hostile: { method: "server/discover", play: "redirect 302" } })
     const put = await sendMcp("mp-hostile", "PUT", "/one", { url: serverUrl("hostile-put") })
     expect(put).toEqual(refusal(422, "mcp_refused", "redirect"))
@@ -123,7 +123,7 @@ describe("hostile definitions", () => {
     "schema-none",
     "description-long",
     "description-object",
-  ])("[MP3] %s: nothing is offered", async (play) => {
+  ])("[MP3] %s: no tool is offered", async (play) => {
     const { listed } = await listAt(play)
     const tools = listed.ok ? await readOfferedTools("srv", listed.value.tools) : []
     expect(tools).toEqual([])
@@ -169,14 +169,14 @@ describe("hostile results", () => {
     return await callServerTool(env, endpoint, { tool: "echo", args: { text: "x" } }, AbortSignal.timeout(LATE_MS))
   }
 
-  test("[MP5] fields that have a meaning in built-in results are plain data below a separate field", async () => {
+  test("[MP5] fields that have a meaning in built-in results are plain data inside a separate field", async () => {
     const result = await resultOf("result-fields")
     expect(result).toMatchObject({ ok: true, value: { isError: false } })
     const { data } = result.ok ? result.value : { data: {} }
     expect(Object.keys(data).sort()).toEqual(["data", "text"])
   })
 
-  test("[MP5] parts that are not text are named, links are not followed, and only some parts are read", async () => {
+  test("[MP5] parts that aren't text are named, links aren't followed, and only some parts are read", async () => {
     expect(await resultOf("result-parts")).toEqual({
       ok: true,
       value: {
@@ -197,7 +197,7 @@ describe("hostile results", () => {
     "redirect 307",
     "status 500",
     "html",
-  ])("[MP5] %s is a failed call", async (play) => {
+  ])("[MP5] %s makes the call fail", async (play) => {
     expect(await resultOf(play)).toMatchObject({ ok: false })
   })
 

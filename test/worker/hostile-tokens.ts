@@ -57,9 +57,9 @@ export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
   ["alg none, with evil's signature", (loot) => forgeToken(loot, { ...HEADER, alg: "none" }, VICTIM)],
   ["no alg", (loot) => forgeToken(loot, { kid: HEADER.kid }, VICTIM)],
   ["a list of algs", (loot) => forgeToken(loot, { ...HEADER, alg: ["HS256"] }, VICTIM)],
-  ["alg HS256 in another case", (loot) => forgeToken(loot, { ...HEADER, alg: "hs256" }, VICTIM)],
-  ["HS384 of evil's key", (loot) => forgeToken(loot, { ...HEADER, alg: "HS384" }, EVIL, "SHA-384")],
-  ["HS512 of evil's key", (loot) => forgeToken(loot, { ...HEADER, alg: "HS512" }, EVIL, "SHA-512")],
+  ["alg HS256 in lower case", (loot) => forgeToken(loot, { ...HEADER, alg: "hs256" }, VICTIM)],
+  ["HS384 with evil's key", (loot) => forgeToken(loot, { ...HEADER, alg: "HS384" }, EVIL, "SHA-384")],
+  ["HS512 with evil's key", (loot) => forgeToken(loot, { ...HEADER, alg: "HS512" }, EVIL, "SHA-512")],
   ["alg RS256 over an HMAC", (loot) => forgeToken(loot, { ...HEADER, alg: "RS256" }, EVIL)],
   [
     "alg ES256 with an empty signature",
@@ -160,7 +160,7 @@ export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
   ],
   ["a list of tenants", (loot) => forgeToken(loot, HEADER, { ...EVIL, tenant: ["evil", "victim"] })],
   ["a tenant with a region", (loot) => forgeToken(loot, HEADER, { ...EVIL, tenant: "eu.evil" })],
-  ["a tenant in another case", (loot) => forgeToken(loot, HEADER, { ...EVIL, tenant: "Evil" })],
+  ["a tenant in a different case", (loot) => forgeToken(loot, HEADER, { ...EVIL, tenant: "Evil" })],
   ["a tenant with a space", (loot) => forgeToken(loot, HEADER, { ...EVIL, tenant: "evil " })],
   ["no tenant", (loot) => forgeToken(loot, HEADER, { sub: "eve", exp: EVIL.exp })],
   ["the user of an API key", (loot) => forgeToken(loot, HEADER, { ...EVIL, sub: "key:abc" })],
@@ -178,7 +178,7 @@ export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
   ["a time of issue in the future", (loot) => forgeToken(loot, HEADER, { ...EVIL, iat: loot.now + 60 })],
   ["an expiry in the past", (loot) => forgeToken(loot, HEADER, { ...EVIL, exp: loot.now - 60 })],
   [
-    "two expiries, the last one past",
+    "two expiries, the last one in the past",
     (loot) => forgeToken(loot, HEADER, `{"tenant":"evil","sub":"eve","exp":4000000000,"exp":${loot.now - 60}}`),
   ],
   ["no expiry", (loot) => forgeToken(loot, HEADER, { tenant: "evil", sub: "eve" })],
@@ -187,7 +187,7 @@ export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
   ["a payload that is not an object", (loot) => forgeToken(loot, HEADER, "[]")],
   ["a payload that is not JSON", (loot) => forgeToken(loot, HEADER, "{")],
   [
-    "a prototype with claims",
+    "claims in a prototype",
     (loot) => forgeToken(loot, HEADER, '{"__proto__":{"tenant":"evil","sub":"eve","exp":4000000000}}'),
   ],
 

@@ -1,6 +1,6 @@
 /**
- * hostile-webhooks.test.ts: tests that bad responses to webhook tool calls are bounded, and that each ends only its own
- * call.
+ * hostile-webhooks.test.ts: tests that the effects of bad responses to webhook tool calls are bounded, and that each
+ * response ends only its own call.
  */
 
 import { env } from "cloudflare:test"
@@ -27,7 +27,7 @@ describe("a hostile service", () => {
     expect(HOSTILE_PLAYS.length).toBeGreaterThanOrEqual(60)
   })
 
-  test.each(["silent", "slow-head"])("[TW7] that is %s is abandoned after the time limit", async (play) => {
+  test.each(["silent", "slow-head"])("[TW7] a service that is %s is abandoned after the time limit", async (play) => {
     const run = `hostile-${play}`
     const secret = await putTool(run, run)
     await setService(run, secret, play)
@@ -41,7 +41,7 @@ describe("a hostile service", () => {
   })
 
   test.each(HOSTILE_PLAYS.filter((play) => play !== "silent" && play !== "slow-head"))(
-    "[TW7] that answers with %s ends the call, not the turn",
+    "[TW7] a service that answers with %s ends the call, not the turn",
     async (play) => {
       const run = `hostile-${play}`
       const secret = await putTool(run, run)
