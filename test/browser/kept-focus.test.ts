@@ -61,7 +61,7 @@ const ANSWER_MENU = `${ANSWER} .acts [aria-haspopup=menu]`
 interface Overlay {
   readonly name: string
   readonly in: keyof StateConversations
-  /** The controls that are pressed one after the other. */
+  /** The controls that are pressed, one after another. */
   readonly press: readonly string[]
   /** The element that then has focus. */
   readonly opens: string

@@ -1,4 +1,7 @@
-/** list.test.ts: rename, delete, export and import in the sidebar, and groups of tool calls, in a real Chromium. */
+/**
+ * list.test.ts: renaming, deleting, exporting and importing in the sidebar, and groups of tool calls, in a real
+ * Chromium.
+ */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest"
 import { askQuestion, FIELD, openPage, openIn, PHONE, sessionIn, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
-/** A timeout longer than a loopback request takes, in milliseconds. */
+/** A timeout that is longer than any loopback request takes, in milliseconds. */
 const SOON = { timeout: 20_000 }
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } }, { withFiles: true })
@@ -170,8 +170,8 @@ describe("copying and printing", () => {
   })
 
   test("[PG44] a printed page contains the whole conversation and nothing else, dark on light", async () => {
-    // Motion is enabled, because colours change at once only then; with reduced motion, they change within a
-    // millisecond.
+    // With motion enabled, the colours change at once. With reduced motion, they change within a millisecond, which is
+    // too late for the check below.
     const { page } = await openPage(setup.browser, setup.cuecard, { theme: "dark", hasMotion: true })
     for (let at = 0; at < 4; at++) {
       await askQuestion(page, `/say ${JSON.stringify(`${"A line of words.\n\n".repeat(20)}Answer ${at}.`)}`)

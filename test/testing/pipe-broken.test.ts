@@ -109,7 +109,7 @@ describe("a busy session", () => {
 })
 
 describe("an answer that ends early", () => {
-  test("[PI5] with megabytes pending makes the pipe report how the answer ended, without hanging", async () => {
+  test("[PI5] while megabytes are waiting to be sent is reported, and the pipe doesn't hang", async () => {
     const server = await serveRequests((request, response) => {
       request.once("data", (chunk) => {
         if (String(chunk).trim() === "") sendJson(response, 200, {})
@@ -124,7 +124,7 @@ describe("an answer that ends early", () => {
     expect(piping.output()).toContain("the answer is cancelled")
   })
 
-  test("[PI9] while it is being sent has its response recovered, even if the connection closes", async () => {
+  test("[PI9] while a record is being sent is still reported, even if the connection closes", async () => {
     const server = await serveRequests((request, response, n) => {
       const ended = { code: "turn_ended", n: 0, status: "failed", reason: "answer_too_long" }
       if (n === 1) return void request.resume().on("end", () => sendJson(response, 200, {}))
