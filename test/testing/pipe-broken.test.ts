@@ -171,7 +171,7 @@ describe("the program", () => {
   })
 
   test.each([
-    ["when the terminal goes away", ["SIGHUP"]],
+    ["when the terminal is closed", ["SIGHUP"]],
     ["when Ctrl-C is pressed twice, though it ignores signals", ["SIGINT", "SIGINT"]],
   ] as const)("[PI5] leaves nothing behind %s", async (_when, signals) => {
     const server = await startAcceptingServer()
@@ -216,7 +216,7 @@ describe("the pipe's arguments", () => {
 
   test.each([
     ["an unknown option", ["--sesion", "x"]],
-    ["an invalid address", ["--url", "nowhere", "--stdin", "--format", "pi"]],
+    ["an invalid URL", ["--url", "nowhere", "--stdin", "--format", "pi"]],
   ])("[PI6] %s prints the usage", async (_what, args) => {
     const piping = startPipe("http://127.0.0.1:9", "s1", ...args)
     piping.child.stdin?.end()
