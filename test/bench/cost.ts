@@ -58,7 +58,7 @@ async function measureReloads(cuecard: Cuecard, session: string): Promise<Measur
 const CHECKED_SECONDS = [8, 9.5, 10.5, 11, 12, 14]
 
 /**
- * Returns the first of CHECKED_SECONDS at which the object has left memory. After that, a resume returns the whole
+ * Returns the first of CHECKED_SECONDS by which the object has left memory. After that, a resume returns the whole
  * message instead of its ops.
  */
 async function measureIdle(cuecard: Cuecard): Promise<number | null> {

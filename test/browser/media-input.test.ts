@@ -51,7 +51,7 @@ async function untilDrawn([type, width, height]: readonly [string, number, numbe
  */
 const SIDEWAYS = Buffer.from("ffe100224578696600004d4d002a000000080001011200030000000100060000ffff0000", "hex")
 
-describe("an image in its message", () => {
+describe("an image in a message", () => {
   test("[AS2] [AS15] [PG39] has a box of its final size and aspect ratio before it loads", async () => {
     const { page, errors } = await openPage(setup.browser, setup.cuecard)
     const file = async (type: string, width: number, height: number) =>

@@ -22,7 +22,7 @@ export interface LedgerEntry {
   readonly id: string
   /** The text of a user message; null for an answer. */
   readonly content: string | null
-  /** The seqs with which it was acknowledged. */
+  /** The seqs in its acknowledgements. */
   readonly acks: number[]
   readonly refusals: string[]
 }
