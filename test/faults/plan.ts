@@ -151,7 +151,7 @@ function planSender(chance: Chance, turn: TurnPlan, isIdle: boolean): TurnPlan {
   return kind !== "repeat" && chance.odds(0.12) ? { ...turn, attach: true } : turn
 }
 
-/** The decision about a call for which the plan has none. */
+/** The default decision about a call, used if the plan contains none. */
 export const DENIAL: PlannedApproval = { decision: "deny", tab: 0, afterMs: 0, disputed: false }
 
 function planApproval(chance: Chance, tabs: number): PlannedApproval | null {

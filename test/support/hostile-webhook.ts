@@ -1,5 +1,5 @@
 /**
- * hostile-webhook.ts: responses of a tenant's service that try to make a turn fail, hang, grow without limit, or show
+ * hostile-webhook.ts: responses from a tenant's service that try to make a turn fail, hang, grow without limit, or show
  * data that isn't a result.
  */
 
