@@ -25,7 +25,7 @@ const MODULES = import.meta.glob([
  */
 const LOAD_MS = 240_000
 
-test("[LG2] no text is read while the modules are loading", { timeout: LOAD_MS }, async () => {
+test("[LG2] no translated text is read while the modules are loading", { timeout: LOAD_MS }, async () => {
   const read: string[] = []
   findTexts.value = (area, english) => {
     read.push(`${area}: ${Object.keys(Object(english)).length} texts`)

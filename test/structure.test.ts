@@ -265,7 +265,7 @@ describe("names and sizes", () => {
     expect(long).toEqual([])
   })
 
-  test("[RO4] the Durable Objects only route", () => {
+  test("[RO4] the Durable Objects only route calls", () => {
     const objects = files.filter((file) => /\bextends (?:DurableObject<|PortableSession\b)/.test(readSource(file)))
     const routing = objects.filter((file) => file !== "worker/session/portable-session.ts")
     const sizes = routing.map((file) => [file, readSource(file).split("\n").length - 1] as const)
@@ -277,7 +277,7 @@ describe("names and sizes", () => {
     expect(heirs.filter((line) => !BASE_CLASSES.has(/ extends (\w+)/.exec(line)?.[1] ?? ""))).toEqual([])
   })
 
-  test("[RO4] no file has a name without meaning, and only entries are named index", () => {
+  test("[RO4] no file has a meaningless name, and only entries are named index", () => {
     const barred = files.filter((file) => {
       const stem = getStem(file)
       return BARRED_NAME.test(stem) || (stem === "index" && !ENTRIES.has(file))

@@ -1,5 +1,5 @@
 /**
- * added.ts: measures the latency that the server adds between the sending of a delta by the model and its arrival on a
+ * added.ts: measures how much latency the server adds between the model sending a delta and the delta arriving on a
  * socket.
  *
  * A window opens with its first delta, and is sent DELTA_WINDOW_MS later, together with the deltas that arrived in
@@ -18,7 +18,10 @@ import { listenUntil, median, formatMs, percentile, sleep } from "./measure.ts"
 import { stampsIn, startStampingModel } from "./stamps.ts"
 import type { Row } from "./table.ts"
 
-/** The number of concurrent streams of each kind, started evenly over one window, with 50 deltas a second each. */
+/**
+ * The number of concurrent streams of each kind. Their starts are spread evenly over one window, and each stream sends
+ * 50 deltas a second.
+ */
 const STREAMS = 4
 const EVERY_MS = 20
 const DELTAS = 150
@@ -33,7 +36,7 @@ const PASSES = 11
 interface Samples {
   /** Latencies of deltas that were forwarded at once. */
   readonly first: number[]
-  /** Latencies of windows, without DELTA_WINDOW_MS. */
+  /** Latencies of windows, minus DELTA_WINDOW_MS. */
   readonly windows: number[]
 }
 
@@ -48,7 +51,7 @@ interface Passes {
 
 const createSamples = (): Samples => ({ first: [], windows: [] })
 
-/** Calls `take` for every frame of a stream, with its arrival time. Returns a function that stops this. */
+/** Calls `take` for every frame of a stream, with its arrival time. Returns a function that stops the calls. */
 function collect(socket: WebSocket, take: (text: string, now: number) => void): () => void {
   const hear = (event: MessageEvent): void => take(String(event.data), performance.now())
   socket.addEventListener("message", hear)
@@ -135,7 +138,7 @@ async function measure(): Promise<Passes[]> {
 }
 
 /**
- * Formats the medians across the passes, so that a pass during which other load disturbed the machine has no effect.
+ * Formats the medians across the passes, so that a single pass that other load has disturbed has little effect.
  */
 function formatPasses(passes: readonly (readonly number[])[]): string {
   const [p50, p99] = [50, 99].map((p) => formatMs(median(passes.map((values) => percentile(values, p)))))

@@ -1,11 +1,11 @@
 /**
  * auth.ts: measures the cost of authentication, for a request and for opening a socket, when all caches are warm.
  *
- * The floor of a request is a request that the same Worker refuses before it looks at credentials (an unknown route).
+ * The floor for a request is a request that the same Worker refuses before it looks at credentials (an unknown route).
  * The other requests are refused right after authentication (a malformed query). So no object is called, and the
- * difference is the cost of authentication alone. The kinds alternate, because the machine's load changes. Only the
- * fastest tenth of each kind is compared, because other processes on the machine delay the remaining requests. The
- * floor of a socket is a bare object.
+ * difference is the cost of authentication alone. The kinds alternate, because the machine's load changes. The 10th
+ * percentiles are compared, because other processes on the machine delay most of the slower requests. The floor for a
+ * socket is a bare object.
  */
 
 import { Agent, get } from "node:http"
@@ -56,7 +56,7 @@ async function sendRequest(
   return (await response.json()) as Record<string, string>
 }
 
-/** Returns the kinds of requests. The first one is the floor. */
+/** Returns the kinds of requests. The first kind is the floor. */
 async function listKinds(cuecard: Cuecard, provider: TestProvider): Promise<readonly Kind[]> {
   const { key = "" } = await sendRequest(cuecard, ["POST", "/v1/tenants"], OPERATOR_SECRET, { id: "bench" })
   const { token = "" } = await sendRequest(cuecard, ["POST", "/v1/tokens"], key, { user: "ada", ttl: 3600 })

@@ -1,6 +1,6 @@
 /**
- * cancel.ts: measures the time from a cancel in the middle of a turn to its acknowledgement, which is sent after the
- * write.
+ * cancel.ts: measures the time from a cancel in the middle of a turn to its acknowledgement, which the server sends
+ * only after the write.
  */
 
 import { startCuecard } from "cuecard/testing"

@@ -14,7 +14,7 @@ declare global {
 const GROUP = 5
 const LOCALE = { locale: "en", timeZone: "UTC", labels: ENGLISH_LABELS }
 
-/** Creates rows of an icon, a name, a number and a badge, in one column. */
+/** Creates a column of rows, each with an icon, a name, a number and a badge. */
 function createView(): CardView {
   const rows = Array.from({ length: Math.floor((MAX_VIEW_COMPONENTS - 1) / GROUP) }, (_, at) => at)
   const spare = MAX_VIEW_COMPONENTS - 1 - rows.length * GROUP
@@ -33,7 +33,7 @@ function createView(): CardView {
   return { title: "Bench", view: [{ id: "root", component: "Column", children }, ...view, ...dividers] }
 }
 
-/** Draws the card in each round, and returns the milliseconds of each. */
+/** Draws the card once per round. Returns the duration of each round, in milliseconds. */
 export function drawCards(rounds: number): number[] {
   const view = createView()
   const box = document.body.appendChild(document.createElement("div"))

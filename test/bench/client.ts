@@ -68,7 +68,7 @@ export async function fillSession(cuecard: Cuecard, session: string, turns: numb
   }
 }
 
-/** Sends `seen` frames as often as the protocol requires, and returns their bytes. */
+/** Sends `seen` frames as often as the protocol requires, and returns their total size in bytes. */
 function countSeen(socket: WebSocket, seq: number, frames: number): number {
   const count = (unseen.get(socket) ?? 0) + frames
   unseen.set(socket, count < SEEN_EVERY_FRAMES ? count : 0)
@@ -86,7 +86,7 @@ export interface Reader {
   readonly sizes: Map<number, number>
   epoch: string
   seq: number
-  /** The newest seq of the session when the server answered our hello. */
+  /** The session's newest seq when the server answered our hello. */
   welcome: number
   bytes: number
   say(frame: object): void

@@ -58,8 +58,8 @@ async function measureReloads(cuecard: Cuecard, session: string): Promise<Measur
 const CHECKED_SECONDS = [8, 9.5, 10.5, 11, 12, 14]
 
 /**
- * Returns the first of CHECKED_SECONDS at which the object has left memory. A resume then returns a whole message and
- * not its ops.
+ * Returns the first of CHECKED_SECONDS by which the object has left memory. After that, a resume returns the whole
+ * message instead of its ops.
  */
 async function measureIdle(cuecard: Cuecard): Promise<number | null> {
   const left = await Promise.all(

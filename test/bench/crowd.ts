@@ -1,5 +1,5 @@
 /**
- * crowd.ts: measures twenty sockets of one session, and two hundred sessions at once, and compares them with bare
+ * crowd.ts: measures one session with twenty sockets, and two hundred sessions at once, and compares them with bare
  * objects.
  */
 

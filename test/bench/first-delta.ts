@@ -18,13 +18,13 @@ import type { Row } from "./table.ts"
 const WARM_UP = 5
 const RUNS = 15
 /**
- * Pause that is long enough for all work of the previous turn: its usage, log lines and rows in the directory. In
- * milliseconds.
+ * Pause in milliseconds. It is long enough for the previous turn to finish all its work: its usage, its log lines and
+ * its rows in the directory.
  */
 const PAUSE_MS = 50
 const PROMPT = "/bench deltas=20 chars=6 tools=0 delay_ms=2"
 
-/** One budget of each kind against which a turn is checked. None of them is used up here. */
+/** One budget of each kind that a turn is checked against. None of them is used up in this benchmark. */
 const BUDGETS = {
   tenant: { tokens_per_day: 1e12, cost_per_month: 1e15 },
   roles: { owner: { tokens_per_day: 1e12 }, member: { tokens_per_day: 1e12 } },

@@ -4,8 +4,8 @@
  * There is one object per path, with hibernating sockets. A message selects the work. The object can send a number of
  * frames of a given size, single or batched, to one socket or to all, and yield after a given number of frames. It can
  * write one row, move its alarm if requested, and then send one frame. Or it can forward an upstream's stream, either
- * chunk by chunk or in windows that are written as a row first. A posted file is written as rows, from which other rows
- * are then created.
+ * chunk by chunk or in windows, each of which is first written as a row. A posted file is written as rows, from which
+ * other rows are then created.
  */
 
 import { mkdtemp, rm } from "node:fs/promises"

@@ -15,8 +15,8 @@ import type { Row } from "./table.ts"
 const RECORDS = 100_000
 const SMALL = 1_000
 /**
- * The number of records per turn: ten for a question and an answer with a call, and two for the hardest case, which has
- * only the two messages.
+ * The number of records per turn: ten for a question and an answer with a tool call; two for the hardest case, a
+ * question and an answer without a call.
  */
 const LONG_TURN = 10
 const SHORT_TURN = 2

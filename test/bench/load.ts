@@ -1,6 +1,6 @@
 /**
- * load.ts: measures 500 sessions with one socket each that are used for three minutes, and 20,000 sockets that are
- * opened and closed.
+ * load.ts: measures 500 sessions, each with one socket, that are in use for three minutes. Also measures 20,000 sockets
+ * that are opened and closed.
  *
  * This group runs only when it is named explicitly (`npm run bench -- load`), because it takes several minutes. The
  * floor of the second part is a bare object whose sockets are opened and closed in the same way. The bare object runs
@@ -15,7 +15,7 @@ import type { Row } from "./table.ts"
 
 const SESSIONS = 500
 const LOAD_MS = 3 * 60_000
-/** Mean time between two questions of a session. */
+/** Mean time between two questions in a session. */
 const PAUSE_MS = 20_000
 const PROMPT = "/bench deltas=40 chars=12 tools=1 delay_ms=25"
 /** The number of sessions that are opened at a time. */

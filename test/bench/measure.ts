@@ -15,7 +15,7 @@ export function percentile(values: readonly number[], percent: number): number {
 }
 
 /**
- * Returns the 95 % confidence interval of the median, which consists of two of the sorted values. Requires at least a
+ * Returns the 95 % confidence interval of the median, whose bounds are two of the sorted values. Requires at least a
  * hundred values.
  */
 export function findMedianInterval(values: readonly number[]): readonly [number, number] {

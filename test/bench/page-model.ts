@@ -25,7 +25,7 @@ const MIXED = [
 
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at + 1)
 
-/** The texts that the model can stream, by the question that requests each of them. */
+/** The texts that the model can stream, keyed by the question that requests them. */
 export const TEXTS: Readonly<Record<string, string>> = {
   mixed: MIXED.repeat(Math.ceil(TEXT_CHARS / MIXED.length)).slice(0, TEXT_CHARS),
   table: `| City | Wind | Rain |\n|---|---:|---:|\n${numbers(300)

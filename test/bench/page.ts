@@ -163,8 +163,8 @@ async function openNewConversation(browser: Browser, cuecard: Cuecard, condition
 }
 
 /**
- * Measures the processor time for a text that is streamed several times in one conversation. During the first time, the
- * browser compiles the code.
+ * Measures the processor time for a text that is streamed several times in one conversation. The first time, the
+ * browser also compiles the code.
  */
 async function benchStream(browser: Browser, cuecard: Cuecard, question: string, name: string): Promise<Row> {
   const probe = await openNewConversation(browser, cuecard, { isProcessorTime: true })

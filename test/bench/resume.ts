@@ -30,8 +30,8 @@ interface Cut {
 }
 
 /**
- * Returns how many milliseconds after half of the text a run cuts the connection, so that each run cuts at a different
- * moment of a window.
+ * Returns how long a run waits, in milliseconds, before it cuts the connection, once half of the text has arrived. Each
+ * run cuts at a different point within a window.
  */
 const momentMs = (run: number): number => (run * DELTA_WINDOW_MS) / RUNS
 
@@ -78,7 +78,7 @@ async function resumeReader(cut: Cut): Promise<Resumed> {
   return { ms: done, missed, again: bytes - missed, isWhole }
 }
 
-/** Resumes the reader after the turn has ended. Returns whether its transcript matches what is stored. */
+/** Resumes the reader after the turn has ended. Returns whether the reader's transcript matches what is stored. */
 async function resumeAfterEnd(cut: Cut): Promise<boolean> {
   await cut.ended
   const back = await openReader(cut.cuecard, cut.session, cut.reader)
@@ -88,7 +88,7 @@ async function resumeAfterEnd(cut: Cut): Promise<boolean> {
   return isWhole
 }
 
-/** Returns whether the transcript of the reader is complete and equal to history, byte for byte. */
+/** Returns whether the reader's transcript is complete and equals history, byte for byte. */
 async function isAsStored(cuecard: Cuecard, session: string, reader: Reader, exchange: string): Promise<boolean> {
   const { messages } = await readPage(cuecard, session, 10)
   const stored = messages.find((message) => message.exchange_id === exchange && message.role === "assistant")

@@ -1,6 +1,6 @@
 /**
- * search.ts: measures a page of search results among 50,000 messages of a user, for rare and frequent words, word
- * beginnings and phrases. The floor is a request for the session list.
+ * search.ts: measures how long a page of search results takes if a user has 50,000 messages. The queries are rare and
+ * frequent words, beginnings of words, and phrases. The floor is a request for the session list.
  *
  * The messages are imported as 50 conversations and indexed in the background, as after an update.
  */

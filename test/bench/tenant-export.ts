@@ -2,7 +2,7 @@
  * tenant-export.ts: measures the export of a tenant with 100 and with 1,000 sessions: the memory growth of workerd, and
  * the duration.
  *
- * The floor reads the export of one session after the other through its route. Every measurement runs in its own
+ * The floor exports one session after another through the route for a single session. Every measurement runs in its own
  * process, on the same state.
  */
 

@@ -92,7 +92,7 @@ function speedOf(make: () => Taker, pieces: readonly string[]): string {
 }
 
 /**
- * Measures every text both as a whole and in single code units, which is the worst case for a stream. This is for
+ * Measures every text both as a whole and one code unit at a time, which is the worst case for a stream. This is for
  * detailed analysis.
  */
 export function benchEachText(): Row[] {

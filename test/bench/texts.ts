@@ -1,6 +1,6 @@
 /**
- * texts.ts: the texts for the benchmark of the sanitiser and the segmenter: an ordinary answer, and texts that are
- * designed to be slow.
+ * texts.ts: the texts for benchmarking the sanitiser and the segmenter: an ordinary answer, and texts that are designed
+ * to be slow to process.
  */
 
 export const SIZE = 1_000_000
@@ -24,7 +24,7 @@ export const ORDINARY = repeatToSize(PAGE)
 
 export type NamedText = readonly [name: string, text: string]
 
-/** The texts for which there is a goal, which are the worst of each kind. */
+/** The worst text of each kind. The goals apply to these texts. */
 export const HOSTILE: readonly NamedText[] = [
   ["50,000 unclosed opening spans", "<span id='weather_1'>".repeat(50_000)],
   ["1 MB of <", repeatToSize("<")],
@@ -32,7 +32,7 @@ export const HOSTILE: readonly NamedText[] = [
   ["nested fences", repeatToSize("````\n~~~~\n```\n~~~\n")],
 ]
 
-/** Texts with directives, which have to be parsed. For these texts, the requirement is linear time. */
+/** Texts with directives, which have to be parsed. The goal is that the time grows linearly with the length. */
 export const DIRECTIVES: readonly NamedText[] = [
   ["MEDIA: lines", repeatToSize("MEDIA:https://example.com/a.png\n")],
   ["MEDIA: lines of other files each", createLines((n) => `MEDIA:https://example.com/${n}.png\n`)],

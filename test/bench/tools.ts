@@ -26,8 +26,8 @@ const WARM_UP = 10
 /** The number of blocks of four turns. */
 const RUNS = 600
 /**
- * Pause that is long enough for all work of the previous turn: its usage, log lines and rows in the directory. In
- * milliseconds.
+ * Pause in milliseconds. It is long enough for the previous turn to finish all its work: its usage, its log lines and
+ * its rows in the directory.
  */
 const PAUSE_MS = 20
 /** The number of new servers that are started for each provider. */

@@ -67,7 +67,7 @@ describe("the keyboard", () => {
   })
 })
 
-describe("what is drawn", () => {
+describe("the rendered page", () => {
   test("[AX4] the page has one heading of level 1, which names the conversation", async () => {
     const { page } = await openPage(setup.browser, setup.cuecard)
     expect(await page.$$eval("h1", (all) => all.map((element) => element.textContent))).toEqual(["Cuecard"])
@@ -90,7 +90,7 @@ describe("what is drawn", () => {
     await page.context().close()
   })
 
-  test("[AX7] in forced colours, the current conversation, the user's message and the focused field are outlined", async () => {
+  test("[AX7] in forced-colours mode, the current conversation, the user's message and the focused field are outlined", async () => {
     const { page } = await openPage(setup.browser, setup.cuecard)
     await askAndWait(page, "/say one")
     await page.emulateMedia({ forcedColors: "active" })

@@ -19,7 +19,7 @@ let upstreamUrl = ""
 
 beforeAll(async () => {
   upstream = createServer((request, reply) => {
-    // This path is a model provider that refuses every key.
+    // This path serves a model provider that refuses every key.
     if (!request.url?.startsWith("/mcp/")) return void reply.writeHead(401).end("{}")
     void answerMcp(request, reply)
   })
@@ -187,7 +187,7 @@ test("[AD21] [AD5] a webhook tool is added with a checked schema, its secret is 
   await page.context().close()
 })
 
-test.each(PICTURED_VIEWS)("[AD18] [AD19] [AD21] axe finds nothing (%s)", async (name, size, theme, direction) => {
+test.each(PICTURED_VIEWS)("[AD18] [AD19] [AD21] axe finds no violations (%s)", async (name, size, theme, direction) => {
   const base_url = `${upstreamUrl}/v1`
   await api("PUT", "/v1/models/strict", {
     provider: "openai-compatible",

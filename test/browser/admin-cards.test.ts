@@ -65,7 +65,7 @@ describe("the playground", () => {
     await page.context().close()
   })
 
-  test("[CV41] shows each problem with its pointer beside the text, and moves to its line", async () => {
+  test("[CV41] shows each problem's line and JSON pointer, and a click on the problem selects the faulty text", async () => {
     const { page } = await openPlayground()
     const problem = page.locator(".json-problem p")
     await startWith(page, "Search results")
@@ -193,7 +193,7 @@ describe("stored cards", () => {
     await page.context().close()
   })
 
-  test.each(PICTURED_VIEWS)("[AD20] [AX1] axe finds nothing (%s)", async (name, size, theme, direction) => {
+  test.each(PICTURED_VIEWS)("[AD20] [AX1] axe finds no violations (%s)", async (name, size, theme, direction) => {
     await api("PUT", "/v1/cards/orders", { ...readTemplates().get("table"), for: "orders" })
     const { page } = await openPlayground({ size, theme, bypassCSP: true })
     if (direction === "rtl") await page.evaluate(() => (document.documentElement.dir = "rtl"))

@@ -64,7 +64,7 @@ describe("every section", () => {
       2,
     ),
   )(
-    "[AD8] %s: axe finds nothing, and nothing overflows, in all sizes, themes and directions",
+    "[AD8] %s: axe finds no violations, and nothing overflows, in all sizes, themes and directions",
     async (section, index) => {
       for (const size of IS_FULL ? [DESKTOP, PHONE] : [index % 8 < 4 ? DESKTOP : PHONE]) {
         const { page, errors } = await openAdmin(setup.browser, setup.cuecard, section, { size, bypassCSP: true })
@@ -98,7 +98,7 @@ describe("every section", () => {
       2,
     ),
   )(
-    "[AD8] the form of %s: axe finds nothing; the keyboard focus stays inside, and returns to the button that opened the form",
+    "[AD8] the form of %s: axe finds no violations; the keyboard focus stays inside, and returns to the button that opened the form",
     async (section, name) => {
       for (const size of IS_FULL ? [DESKTOP, PHONE] : [DESKTOP]) {
         const { page } = await openAdmin(setup.browser, setup.cuecard, section, { size, bypassCSP: true })

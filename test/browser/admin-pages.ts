@@ -31,7 +31,7 @@ const VIEWS = [
  */
 export const PICTURED_VIEWS = everyNth(VIEWS, 4)
 
-/** Requests a development token for `demo`. */
+/** Requests a development token for the tenant `demo`. */
 export async function tokenFor({ url }: Cuecard, user: string, role: Role): Promise<string> {
   const headers = { "content-type": "application/json" }
   const response = await fetch(`${url}/v1/dev/token`, { method: "POST", headers, body: JSON.stringify({ user, role }) })
@@ -39,7 +39,7 @@ export async function tokenFor({ url }: Cuecard, user: string, role: Role): Prom
 }
 
 /**
- * Lets the pages of a context request the tokens of this user. A route could do the same, but it would turn off the
+ * Makes the pages of a context request this user's tokens. A route could do the same, but it would turn off the
  * browser's cache.
  */
 export async function requestTokensAs(context: BrowserContext, user: string, role: Role): Promise<void> {
@@ -96,7 +96,7 @@ export function rowWith(page: Page, text: string) {
   return page.locator(".rows > li", { hasText: text })
 }
 
-/** Finds a button of the open dialog. */
+/** Finds a button in the open dialog. */
 export function dialogButton(page: Page, name: string) {
   return page.locator("dialog[open]").getByRole("button", { name, exact: true })
 }

@@ -111,7 +111,7 @@ describe("export and deletion", () => {
       await page.goto(`${pageOf("target")}/#/s/${session}`)
       await untilSettled(page)
       expect(await transcriptOf(page)).toBe(before)
-      // A second import is refused with the server's text.
+      // A second import is refused, and the page shows the server's error text.
       await page.goto(`${pageOf("target")}/admin#tenant`)
       await page.getByRole("button", { name: "Import an archive…" }).waitFor(SOON)
       await field.setInputFiles(chosen)

@@ -16,7 +16,7 @@ const api = async (method: string, body?: object) =>
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, "you", "owner"), method, "/v1/theme", body)
 
 const colorField = (page: Page, name: string) => page.getByRole("textbox", { name, exact: true })
-/** Returns the colour of the edges of the preview's links and buttons. */
+/** Returns the colour of the nth link in the previews: 0 is in the light preview, 1 in the dark one. */
 const previewAccent = (page: Page, at: number) =>
   page
     .locator(".theme-preview .cuecard a")
@@ -33,8 +33,8 @@ beforeEach(async () => {
   expect((await api("DELETE")).status).toBe(200)
 })
 
-describe("the theme's form", () => {
-  test("[TH8] shows both schemes as they would look, before anything is saved, and saves what is shown", async () => {
+describe("the theme form", () => {
+  test("[TH8] previews the light and the dark scheme before anything is saved, and saves what the previews show", async () => {
     const { page, errors } = await openTheme()
     await colorField(page, "Accent, light").fill("#0b6e4f")
     await colorField(page, "Accent, dark").fill("#5fd3a6")
@@ -98,7 +98,7 @@ describe("the theme's form", () => {
     await page.context().close()
   })
 
-  test.each(PICTURED_VIEWS)("[TH8] [AX1] axe finds nothing (%s)", async (name, size, theme, direction) => {
+  test.each(PICTURED_VIEWS)("[TH8] [AX1] axe finds no violations (%s)", async (name, size, theme, direction) => {
     const { page } = await openTheme({ size, theme, bypassCSP: true })
     if (direction === "rtl") await page.evaluate(() => (document.documentElement.dir = "rtl"))
     await colorField(page, "Accent, light").fill("#ffee00")

@@ -14,7 +14,7 @@ const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 const callApiAs = async (method: string, path: string, body?: object) =>
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, "you", "owner"), method, path, body)
 
-describe("who has access", () => {
+describe("access", () => {
   test.each(["member", "viewer"] as const)(
     "[AD1] a %s is told that they have no access, and sees no section",
     async (role) => {
@@ -49,7 +49,7 @@ describe("who has access", () => {
     await page.context().close()
   })
 
-  test("[AD1] if a request is refused, the server's text is shown and nothing else changes", async () => {
+  test("[AD1] if a request is refused, the server's error text is shown and nothing else changes", async () => {
     const { page } = await openAdmin(setup.browser, setup.cuecard, "agents")
     await page.click("text=Add an agent")
     await page.getByLabel("Name", { exact: true }).fill("Not A Name")
@@ -181,7 +181,7 @@ describe("API keys", () => {
 })
 
 describe("sign-in providers", () => {
-  test("[AD4] a provider is saved only if its keys are found, can be changed and deleted, and never shows its secret", async () => {
+  test("[AD4] a provider is saved only if its keys are found, can be changed and deleted, and its secret is never shown", async () => {
     const provider = await startOidcProvider({ redirectUris: [`${setup.cuecard.url}/auth/callback/staff`] })
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "issuers")
     await page.getByRole("button", { name: "Add a provider" }).click()
@@ -286,7 +286,7 @@ describe("agents and settings", () => {
     await page.context().close()
   })
 
-  test("[AD5] [WG1] allowed origins and hosts are edited as lists, and an invalid one is refused with the server's text", async () => {
+  test("[AD5] [WG1] allowed origins and hosts are edited as lists, and an invalid one is refused with the server's error text", async () => {
     const { page } = await openAdmin(setup.browser, setup.cuecard, "settings")
     const origins = page.getByLabel("Sites that can be embedded")
     await origins.fill("https://charts.example.com\nhttps://maps.example.org")
@@ -307,7 +307,7 @@ describe("agents and settings", () => {
   })
 })
 
-describe("the settings of answers", () => {
+describe("answer settings", () => {
   test("[AD22] are switched on and off, without changing the lists of origins and hosts", async () => {
     await callApiAs("PUT", "/v1/settings", { media_hosts: ["images.example.com"], show_cost: true })
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "settings")

@@ -15,7 +15,7 @@ import { askQuestion, DESKTOP, DESKTOP_AND_PHONE, openPage, PHONE, untilSettled,
 const OUT = "test/browser/out"
 
 test.each(DESKTOP_AND_PHONE)(
-  "[OB9] [OB2] the trace id copied on a %s identifies the turn's line",
+  "[OB9] [OB2] the trace id copied on a %s identifies the turn's log line",
   async (name, size, theme) => {
     const lines: string[] = []
     const cuecard: Cuecard = await startCuecard({ onLog: (line) => void lines.push(line) })

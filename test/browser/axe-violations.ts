@@ -40,7 +40,7 @@ export async function findViolations(page: Page): Promise<string[]> {
       (globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } }).axe.run({
         runOnly: tags,
         iframes: false,
-        // Computing the results of passed rules, and the selectors of elements, would take time.
+        // Computing the results of passed rules, and the selectors of elements, would take extra time.
         resultTypes: ["violations"],
         selectors: false,
       }),

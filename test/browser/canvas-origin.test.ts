@@ -74,8 +74,8 @@ function refusedFrames(page: Page, urls: readonly string[]): Promise<string[]> {
 }
 
 describe.each([
-  ["with the page", () => joined, () => joined.url, () => canvas],
-  ["on an origin of their own", () => apart, () => canvas, () => apart.url],
+  ["on the page's origin", () => joined, () => joined.url, () => canvas],
+  ["on a separate origin", () => apart, () => canvas, () => apart.url],
 ] as const)("documents %s", (_, serverOf, placeOf, otherOf) => {
   test("[CD1] [CD2] [HD2] [HD3] a document runs at its URL, which is the only URL that the policy allows the page to frame", async () => {
     const [cuecard, place, other] = [serverOf(), placeOf(), otherOf()]

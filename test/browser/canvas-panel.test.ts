@@ -1,6 +1,6 @@
 /**
- * canvas-panel.test.ts: a canvas document in the panel, in a real Chromium: the panel's position, its edge, the focus,
- * and a reload.
+ * canvas-panel.test.ts: a canvas document in the panel, in a real Chromium: the panel's position, resizing it, the
+ * focus, and reloading the page.
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"

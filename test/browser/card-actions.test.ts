@@ -1,6 +1,6 @@
 /**
- * card-actions.test.ts: a form in a card, in a real Chromium: it is sent only once, in two tabs, after a reload, and
- * after an export and import.
+ * card-actions.test.ts: a form in a card, in a real Chromium: it can be sent only once, even with two tabs, after a
+ * reload, or after an export and import.
  */
 
 import type { Page } from "playwright-core"
@@ -127,7 +127,7 @@ test("[KA7] a button in each item of a list shows the state of its item, even af
   await page.context().close()
 })
 
-test("[KA6] [KA7] a shared copy shows the form, but a reader can't use it; on a phone, its buttons are large", async () => {
+test("[KA6] [KA7] a shared copy shows the form, but a reader can't use it; on a phone, its buttons are at least 38 pixels high", async () => {
   await storeForm()
   const { page } = await openPage(setup.browser, setup.cuecard, { size: PHONE, theme: "dark" })
   await showForm(page)

@@ -45,7 +45,7 @@ async function showVersion(page: Page, data: object, revision: string, start: nu
   }
 }
 
-/** Returns the text of every card, without the digits of a running timer. */
+/** Returns the text of every card, with the digits of running timers replaced by zeros. */
 async function listCards(page: Page): Promise<string[]> {
   await loadWholeHistory(page.context())
   const texts = await page.locator(".card.template").allTextContents()

@@ -4,7 +4,7 @@ import type { Cuecard } from "cuecard/testing"
 import { expect } from "vitest"
 import { CookieJar, signInAtProvider } from "../support/oidc-client.ts"
 
-/** Connects the user of the token, who signs in at the test's provider under the given name. */
+/** Connects the token's user, who signs in to the test's provider under the given name. */
 export async function connectServer(cuecard: Cuecard, token: string, server: string, user: string): Promise<void> {
   const jar = new CookieJar()
   const headers = { authorization: `Bearer ${token}` }

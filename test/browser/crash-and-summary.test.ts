@@ -43,7 +43,7 @@ testInFull(
   },
 )
 
-test("[PG24] a long conversation gets a collapsed summary above the answer for which it was made, and keeps all messages", async () => {
+test("[PG24] a long conversation gets a collapsed summary above the answer for which it was created, and keeps all messages", async () => {
   const small = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "0", MODEL_CONTEXT_TOKENS: "3000" } })
   const { page, errors } = await openPage(browser, small)
   for (let at = 1; at <= 10; at++) {

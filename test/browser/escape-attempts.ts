@@ -133,7 +133,7 @@ const adopt = (xml: string): string =>
   `document.documentElement.append(document.adoptNode(new DOMParser().parseFromString(${text(xml)},'application/xml').documentElement))`
 const XHTML = `xmlns:h="http://www.w3.org/1999/xhtml"`
 
-/** Attempts through nested frames, which have the objects that were removed from the document. */
+/** Attempts that use nested frames, which still have the objects that were removed from the document. */
 const CALLS: readonly Attempt[] = [
   calls("by itself", rtc),
   attempt("WebRTC in a frame", framed, "packets"),

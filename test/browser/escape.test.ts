@@ -1,10 +1,10 @@
 /**
  * escape.test.ts: documents that try to reach other hosts from their frame, in a real Chromium.
  *
- * The test serves the page and the documents with the Worker's headers and sealing. It first runs each attempt
- * (escape-attempts.ts) alone and without restrictions. If this browser supports the attempt, its host must receive
- * something. The test then puts all attempts into one restricted page, together with an unrestricted control document.
- * There, only the control document's hosts may receive anything.
+ * The test serves the page and the documents with the Worker's headers, and hardens the documents as the Worker does.
+ * It first runs each attempt (escape-attempts.ts) alone and without restrictions. If this browser supports the attempt,
+ * its host must receive something. The test then puts all attempts into one restricted page, together with an
+ * unrestricted control document. There, only the control document's hosts may receive anything.
  */
 
 import { createSocket } from "node:dgram"

@@ -3,8 +3,8 @@
  * in each theme, width and direction.
  *
  * `npm test` checks every 7th state in one view, `RUNS=full` every 2nd state in one view, and `RUNS=long` each state in
- * all views. STATE=text checks the states whose names contain the text, in all views. SHOTS=folder writes a screenshot of
- * each state.
+ * all views. STATE=text checks the states whose names contain the text, in all views. SHOTS=folder writes a screenshot
+ * of each state.
  */
 
 import { mkdirSync } from "node:fs"
@@ -44,7 +44,7 @@ const SORTED = (CHOSEN === undefined ? everyNth(CASES, 9, 3) : CASES).toSorted(
     a.direction.localeCompare(b.direction) || Number(a.width === PHONE_PX) - Number(b.width === PHONE_PX),
 )
 
-describe("axe finds nothing, targets are large enough, and nothing overflows in", () => {
+describe("axe finds no violations, targets are large enough, and nothing overflows in", () => {
   test.each(
     SORTED.map(({ state, view }) => {
       const label = `${state.name}, ${view.width} ${view.theme} ${view.direction}`

@@ -1,4 +1,4 @@
-/** failing-code.test.ts: code that the server can't send while the page loads. */
+/** failing-code.test.ts: what the page and the widget show if part of their code can't be loaded. */
 
 import { expect, test } from "vitest"
 import { DESKTOP, untilSettled } from "./page.ts"
@@ -12,7 +12,7 @@ const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
 // The code of the whole transcript, of a card, and of the buttons below an answer.
 test.each(["transcript", "weather-card", "answer-tools"])(
-  "[PF14] without %s the page says that a part is missing and offers to reload",
+  "[PF14] if the script %s can't be loaded, the page says that a part is missing and offers to reload",
   async (name) => {
     const session = await writeConversation(setup.cuecard, ["What's the weather in London?"])
     const context = await setup.browser.newContext({ viewport: DESKTOP, serviceWorkers: "block" })
@@ -34,7 +34,7 @@ test.each(["transcript", "weather-card", "answer-tools"])(
   },
 )
 
-test("[PF14] [WG5] without its styles for parts, the widget says that a part is missing", async () => {
+test("[PF14] [WG5] if some of its styles can't be loaded, the widget says that a part is missing", async () => {
   const site = await startSite(setup.cuecard)
   await allowSites(setup.cuecard, [site.origin])
   const context = await setup.browser.newContext({ viewport: DESKTOP })

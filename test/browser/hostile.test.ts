@@ -156,7 +156,7 @@ function findUnexpectedNodes(page: Page): Promise<string[]> {
   })
 }
 
-/** Waits until a number of answers have ended. Animations do not matter here. */
+/** Waits until the given number of answers have ended. Animations do not matter here. */
 async function untilEnded(page: Page, answers: number): Promise<void> {
   await page.waitForFunction(
     (count) => {

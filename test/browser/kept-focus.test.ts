@@ -61,7 +61,7 @@ const ANSWER_MENU = `${ANSWER} .acts [aria-haspopup=menu]`
 interface Overlay {
   readonly name: string
   readonly in: keyof StateConversations
-  /** The controls that are pressed one after the other. */
+  /** The controls that are pressed, one after another. */
   readonly press: readonly string[]
   /** The element that then has focus. */
   readonly opens: string
@@ -70,11 +70,11 @@ interface Overlay {
 }
 
 const OVERLAYS: readonly Overlay[] = [
-  { name: "the menu of a conversation", in: "short", press: [ROW], opens: ".menu", returnsTo: ROW },
+  { name: "a conversation's menu", in: "short", press: [ROW], opens: ".menu", returnsTo: ROW },
   { name: "the share dialog", in: "short", press: [ROW, command("Share…")], opens: "dialog", returnsTo: ROW },
   { name: "the folder dialog", in: "short", press: [ROW, command("Move to folder…")], opens: "dialog", returnsTo: ROW },
   { name: "renaming in the list", in: "short", press: [ROW, command("Rename")], opens: ".rename", returnsTo: ROW },
-  { name: "the menu of the header", in: "short", press: [".title-menu"], opens: ".menu", returnsTo: ".title-menu" },
+  { name: "the header's menu", in: "short", press: [".title-menu"], opens: ".menu", returnsTo: ".title-menu" },
   {
     name: "sharing from the header",
     in: "short",
@@ -89,9 +89,9 @@ const OVERLAYS: readonly Overlay[] = [
     opens: ".rename",
     returnsTo: FIELD,
   },
-  { name: "the menu of an answer", in: "short", press: [ANSWER_MENU], opens: ".menu", returnsTo: ANSWER_MENU },
+  { name: "an answer's menu", in: "short", press: [ANSWER_MENU], opens: ".menu", returnsTo: ANSWER_MENU },
   {
-    name: "the tokens of an answer",
+    name: "an answer's token usage",
     in: "short",
     press: [ANSWER_MENU, command("Usage")],
     opens: "dialog",
@@ -120,7 +120,7 @@ const OVERLAYS: readonly Overlay[] = [
   },
   { name: "an image", in: "media", press: [".frame:has(img)"], opens: ".lightbox", returnsTo: ".frame" },
   {
-    name: "the import",
+    name: "the import dialog",
     in: "short",
     press: [".import-slot > button"],
     opens: "dialog",
@@ -141,14 +141,14 @@ const OVERLAYS: readonly Overlay[] = [
     returnsTo: ".library-slot button:last-child",
   },
   {
-    name: "the account",
+    name: "the account panel",
     in: "short",
     press: [".account-button"],
     opens: ".account-button, .account-panel",
     returnsTo: ".account-button",
   },
   {
-    name: "the tools of the composer",
+    name: "the composer's tools",
     in: "short",
     press: ["button.tools"],
     opens: ".menu",
@@ -209,7 +209,7 @@ describe("by keyboard", () => {
 describe("the focus isn't lost when its control disappears:", () => {
   let count = 0
   const use = (name: string, run: (page: Page) => Promise<void>, conversation: keyof StateConversations = "short") => {
-    // A short run runs every other case.
+    // A short run includes only every other case.
     count += 1
     test.skipIf(!IS_FULL && count % 2 === 0)(`[AX14] ${name}`, async () => {
       const page = await openConversation(conversation)
@@ -218,7 +218,7 @@ describe("the focus isn't lost when its control disappears:", () => {
     })
   }
 
-  use("deleting the open conversation, and undoing it", async (page) => {
+  use("deleting the open conversation and undoing the deletion", async (page) => {
     await askQuestion(page, "/say to be deleted")
     await untilSettled(page, 3)
     const earlier = sessionIn(page)
@@ -246,7 +246,7 @@ describe("the focus isn't lost when its control disappears:", () => {
     await expectFocus(page, ".sidebar li, .composer textarea", "undone")
   })
 
-  use("archiving, and bringing back", async (page) => {
+  use("archiving a conversation and restoring it", async (page) => {
     await pressOn(page, ".sidebar li[data-session]:not([data-current]) .more")
     await pressOn(page, command("Archive"))
     await expectFocus(page, ".sidebar li .more, .sidebar li a", "archived")
@@ -299,7 +299,7 @@ describe("the focus isn't lost when its control disappears:", () => {
     await page.context().close()
   })
 
-  use("removing the quotation of a reply", async (page) => {
+  use("removing the quote from a reply", async (page) => {
     await pressOn(page, `${ANSWER} [data-focus-key=reply]`)
     await expectFocus(page, FIELD, "replying")
     await pressOn(page, ".chip.quoted button")
@@ -344,7 +344,7 @@ describe("the focus isn't lost when its control disappears:", () => {
     await expectFocus(page, ".to-settings, .composer textarea", "closed")
   })
 
-  use("leaving the selection of several conversations", async (page) => {
+  use("ending the selection of several conversations", async (page) => {
     await pressOn(page, ROW)
     await pressOn(page, command("Select several"))
     await expectFocus(page, ".selectable", "selecting")

@@ -1,5 +1,5 @@
 /**
- * kept-pages.ts: creates other versions of the built page, and reads what a browser stores of a page, for the service
+ * kept-pages.ts: creates other versions of the built page, and reads what a browser stores for a page, for the service
  * worker tests.
  */
 

@@ -45,7 +45,7 @@ test.each(
     [
       ["a field of its own", "setInterval(()=>i.focus(),20)"],
       ["itself", "setInterval(()=>{window.focus();i.focus()},20)"],
-      ["what its address names", "setInterval(()=>{location.hash='x';location.hash='i';i.select()},20)"],
+      ["its URL's target element", "setInterval(()=>{location.hash='x';location.hash='i';i.select()},20)"],
     ],
     3,
   ),

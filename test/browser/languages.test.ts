@@ -1,6 +1,6 @@
 /**
- * languages.test.ts: the page in other languages in a real Chromium: the choice of the language, its files and its
- * direction.
+ * languages.test.ts: the page in other languages in a real Chromium: choosing the language, the language files, and the
+ * text direction.
  */
 
 import { readdirSync, readFileSync } from "node:fs"

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core"
 import type { Cuecard } from "cuecard/testing"
 import { askQuestion, DESKTOP, PHONE, sessionIn, untilSettled } from "./page.ts"
 
-/** A timeout longer than a loopback request takes, in milliseconds. */
+/** A timeout that is longer than any loopback request takes, in milliseconds. */
 export const SOON = { timeout: 20_000 }
 
 export const SIZES = [

@@ -1,4 +1,4 @@
-/** list.test.ts: rename, delete, export and import in the sidebar, and groups of tool calls, in a real Chromium. */
+/** list.test.ts: the conversation list (rename, delete, export, import) and groups of tool calls, in a real browser. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

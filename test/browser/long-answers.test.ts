@@ -126,7 +126,7 @@ describe("right-to-left answers", () => {
   })
 })
 
-test("[MD19] a column whose alignment is in the source has it, in every direction", async () => {
+test("[MD19] the cells of a column are aligned as the source says, in both text directions", async () => {
   const tables = ["| Name | Left | Right | Center |", "| اسم | يسار | يمين | وسط |"].map(
     (header) => `${header}\n|---|:---|---:|:---:|\n| a | b | 1 | c |`,
   )

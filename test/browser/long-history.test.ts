@@ -99,7 +99,7 @@ async function scrollUntil(page: Page, edge: "top" | "end", text: string): Promi
 }
 
 testInFull(
-  "[LT1] [LT2] [LT4] [LT5] 2,000 messages: scrolling back and forward, a live answer, and a link",
+  "[LT1] [LT2] [LT4] [LT5] in a conversation of 2,000 messages, the message being read stays in place while others come and go, and a link opens the first message",
   async () => {
     const { cuecard, browser } = setup
     const session = await importMessages(cuecard, MESSAGES, textOf)

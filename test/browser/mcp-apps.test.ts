@@ -21,7 +21,7 @@ mkdirSync(OUT, { recursive: true })
 
 let upstream: Server
 let base = ""
-/** Requests by apps that apps must not be able to make. */
+/** Requests that apps must not be able to make. */
 const externalRequests: string[] = []
 
 const api = async (method: string, path: string, body?: object) =>
@@ -173,7 +173,7 @@ test("[MA3] [MA4] [MA8] hostile apps reach no other server, change no page, open
   const sent = JSON.stringify(await (await fetch(`${base}/mcp/seen/apps`)).json())
   expect(sent).not.toContain("hacked")
   expect({ dialogs, opened, externalRequests }).toEqual({ dialogs: [], opened: [], externalRequests: [] })
-  // Checks that the server which apps can't reach does accept requests.
+  // Check that this server, which no app has reached, does accept requests.
   await fetch(`${base}/reached`)
   expect(externalRequests.splice(0)).toEqual(["/reached"])
   await setApp(BOOKING_APP)

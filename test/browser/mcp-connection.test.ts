@@ -63,7 +63,7 @@ async function allowAccess(opened: Page): Promise<void> {
   await closed
 }
 
-test("[MP14] [MP12] a call that needs the user's account shows a button, which connects it in a window", async () => {
+test("[MP14] [MP12] a call that needs the user's account shows a button, which connects the account in a window", async () => {
   const { page, errors } = await openPage(setup.browser, setup.cuecard, { bypassCSP: true })
   await askQuestion(page, '/call files_echo {"text":"one"}')
   await untilSettled(page)

@@ -1,6 +1,6 @@
 /**
- * mcp-input.test.ts: the form with which an MCP server asks the user during a call, in a real Chromium: live, after a
- * reload, and in two tabs.
+ * mcp-input.test.ts: the form that an MCP server uses to ask the user something during a call, in a real Chromium:
+ * live, after a reload, and in two tabs.
  */
 
 import { mkdirSync } from "node:fs"

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest"
 import { askQuestion, FIELD, openPage, openIn, PHONE, sessionIn, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
-/** A timeout longer than a loopback request takes, in milliseconds. */
+/** A timeout that is longer than any loopback request takes, in milliseconds. */
 const SOON = { timeout: 20_000 }
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } }, { withFiles: true })
@@ -51,7 +51,7 @@ async function untilDrawn([type, width, height]: readonly [string, number, numbe
  */
 const SIDEWAYS = Buffer.from("ffe100224578696600004d4d002a000000080001011200030000000100060000ffff0000", "hex")
 
-describe("an image in its message", () => {
+describe("an image in a message", () => {
   test("[AS2] [AS15] [PG39] has a box of its final size and aspect ratio before it loads", async () => {
     const { page, errors } = await openPage(setup.browser, setup.cuecard)
     const file = async (type: string, width: number, height: number) =>
@@ -170,8 +170,8 @@ describe("copying and printing", () => {
   })
 
   test("[PG44] a printed page contains the whole conversation and nothing else, dark on light", async () => {
-    // Motion is enabled, because colours change at once only then; with reduced motion, they change within a
-    // millisecond.
+    // With motion enabled, the colours change at once. With reduced motion, they change within a millisecond, which is
+    // too late for the check below.
     const { page } = await openPage(setup.browser, setup.cuecard, { theme: "dark", hasMotion: true })
     for (let at = 0; at < 4; at++) {
       await askQuestion(page, `/say ${JSON.stringify(`${"A line of words.\n\n".repeat(20)}Answer ${at}.`)}`)

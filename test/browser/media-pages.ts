@@ -9,7 +9,7 @@ import { DESKTOP, openIn } from "./page.ts"
 import { epochOf, createWireMessage, sendMessages, serveFiles, text } from "./samples.ts"
 import type { BrowserSetup } from "./server-and-browser.ts"
 
-/** A timeout longer than a loopback request takes, in milliseconds. */
+/** A timeout that is longer than any loopback request takes, in milliseconds. */
 export const SOON = { timeout: 20_000 }
 /** The server's response to a file of a type that it doesn't accept. */
 export const REFUSED = faultToWire({ reason: "asset_type_refused" })

@@ -21,7 +21,7 @@ export interface StateView {
 /** The server, the browser and the view that are used to reach a state. */
 export interface Stage {
   readonly cuecard: Cuecard
-  /** A server whose users sign in at a provider. */
+  /** A server whose users sign in with a provider. */
   readonly signInServer: () => Promise<Cuecard>
   readonly browser: Browser
   readonly site: Site

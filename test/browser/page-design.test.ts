@@ -25,7 +25,7 @@ describe("a new conversation", () => {
       [
         ["desktop", DESKTOP],
         ["phone", PHONE],
-        ["narrow", { width: 320, height: 568 }],
+        ["narrow window", { width: 320, height: 568 }],
       ] as const,
       3,
     ),

@@ -104,7 +104,7 @@ export function findCoveredControls(page: Page): Promise<string[]> {
 }
 
 /**
- * Returns the elements that extend beyond the window sideways, except those that are in a box which scrolls or clips
+ * Returns the elements that extend beyond the window sideways, except those that are in a box that scrolls or clips
  * them.
  */
 export function findOverflow(page: Page): Promise<string[]> {

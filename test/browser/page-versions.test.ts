@@ -17,7 +17,7 @@ let cuecard: Cuecard
 let browser: Browser
 
 /**
- * Stores this build's scripts in the bucket under another version's names, as deploying that version would have done.
+ * Stores this build's scripts in the bucket under another version's file names, as if that version had been deployed.
  */
 function keepAsOtherVersion(): void {
   const list = join(persist, "files.json")

@@ -1,5 +1,5 @@
 /**
- * page.ts: helpers for the browser tests, which open the page, send messages, wait, and read the transcript in a
+ * page.ts: helpers for the browser tests. They open the page, send messages, wait, and read the transcript in a
  * normalised form.
  */
 
@@ -196,7 +196,7 @@ export async function untilStill(page: Page | Frame): Promise<void> {
           const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document.body.shadowRoot ?? document
           const current = root.querySelector("[data-transcript]")
           if (current !== transcript) observe(current)
-          // A note and a quote are a no-break space until their code is loaded.
+          // Notes and quotes show only a no-break space until their code has loaded.
           const notes = [...root.querySelectorAll("article .note, .quote-place")]
           const missing =
             root.querySelector(unloaded) ?? notes.find(({ textContent }) => textContent === "\u00a0") ?? null
@@ -275,7 +275,7 @@ export function transcriptOf(page: Page | Frame): Promise<string> {
     const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document.body.shadowRoot ?? document
     const transcript = root.querySelector("[data-transcript]")
     if (transcript === null) throw new Error("no transcript")
-    // Adjacent text nodes become one.
+    // Merge adjacent text nodes.
     transcript.normalize()
     for (const article of transcript.querySelectorAll("article")) walk(article, 0)
     return lines.join("\n")

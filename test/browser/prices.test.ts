@@ -136,7 +136,7 @@ describe("prices on the admin page", () => {
     await page.context().close()
   })
 
-  test("[AD10] if a change is refused, the server's text is shown; the tenant's own price replaces a built-in price from today on", async () => {
+  test("[AD10] if a change is refused, the server's error text is shown; the tenant's own price replaces a built-in price from today on", async () => {
     await callApiAs("PUT", { prices: [] })
     const { page } = await openAdmin(setup.browser, setup.cuecard, "prices")
     await page.getByRole("button", { name: "Replace the price of gpt-5-mini from 2025-08-07" }).click(SOON)
@@ -186,7 +186,7 @@ describe("prices on the admin page", () => {
   })
 
   test.each(PICTURED_VIEWS)(
-    "[AD8] the prices and the form fit the screen, and axe finds nothing: %s",
+    "[AD8] the prices and the form fit the screen, and axe finds no violations: %s",
     async (name, size, theme, direction) => {
       const house = { model: "a-very-long-name-of-a-model-that-somebody-runs-themselves/instruct", input: 2, output: 8 }
       await callApiAs("PUT", {

@@ -2,7 +2,8 @@
  * pseudo-language.test.ts: shows every state of the page, the widget and a shared copy in the pseudo-language, to find
  * text that isn't translated. The admin page is only in English.
  *
- * `npm test` checks every 6th state, `RUNS=full` every 2nd, and `RUNS=long` all. STATE=text checks the states whose names contain the text.
+ * `npm test` checks every 6th state, `RUNS=full` every 2nd, and `RUNS=long` all. STATE=text checks the states whose
+ * names contain the text.
  */
 
 import process from "node:process"
@@ -20,7 +21,7 @@ const CASES = STATES.filter(({ name }) => !name.includes("admin page") && name.i
 const SHELL_TEXT = /^(?:BUTTON|DIALOG)\[aria-label\] (?:(?:Open|Close) chat|Chat)$/
 const VIEW = { width: 1280, direction: "ltr", theme: "light", language: "en-XA" } as const
 
-describe("no text is missing in the languages in", () => {
+describe("all text is translated in", () => {
   test.each(CHOSEN === undefined ? everyNth(CASES, 8, 3) : CASES)("[LG6] $name", async ({ open }) => {
     const page = await open(getStage(VIEW))
     if ((await page.$("[data-transcript]")) !== null) await untilStill(page)

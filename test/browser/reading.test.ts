@@ -1,6 +1,7 @@
 /**
- * reading.test.ts: code, formulas and tables in a real Chromium: what a selection copies, how a formula is laid out,
- * and that hostile formulas and code run nothing and request nothing, even without the content security policy.
+ * reading.test.ts: code, formulas and tables in a real Chromium. Tests what a selection copies and how a formula is
+ * laid out. Also tests that hostile formulas and code run nothing and request nothing, even without the content
+ * security policy.
  */
 
 import type { Page } from "playwright-core"

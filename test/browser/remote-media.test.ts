@@ -55,7 +55,7 @@ afterAll(async () => {
   await elsewhere?.close()
 })
 
-/** Creates a file with seconds of silence: 8 kHz, 16 bits, one channel. */
+/** Creates a sound file with this many seconds of silence: 8 kHz, 16 bits, one channel. */
 function createSilence(seconds: number): Buffer {
   const bytes = Buffer.alloc(44 + seconds * 16_000)
   bytes.write("RIFF    WAVEfmt ")

@@ -1,6 +1,6 @@
 /**
- * rich.test.ts: assets of tools and users on a real server in a real Chromium. The assets survive reloads, a kill of
- * the server, an export and an import, and are deleted with their session.
+ * rich.test.ts: assets that tools and users create, on a real server in a real Chromium. The assets survive reloads, a
+ * kill of the server, an export and an import, and are deleted with their session.
  */
 
 import { type Cuecard, type CuecardOptions, startCuecard } from "cuecard/testing"

@@ -13,7 +13,7 @@ import { expect } from "vitest"
 import { parseJson } from "../../shared/json.ts"
 import type { Bytes } from "./samples.ts"
 
-/** A timeout longer than a loopback request takes, in milliseconds. */
+/** A timeout that is longer than any loopback request takes, in milliseconds. */
 export const SOON = { timeout: 20_000 }
 
 /** Finds a free port, for a URL that must be known before its server starts. */

@@ -117,7 +117,7 @@ function linesOf(records: readonly object[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join("")
 }
 
-/** Returns the file to which a session with these turns would be exported, sealed with its tenant's key. */
+/** Returns the file that an export of a session with these turns would produce, sealed with its tenant's key. */
 function exportedFile(turns: readonly Turn[]): string {
   const messages = turns.flatMap(({ question, answer }) => [question, answer])
   const records: StreamRecord[] = messages.flatMap((message, at) => {
@@ -194,7 +194,7 @@ async function shownIn(session: string, turns: readonly Turn[]): Promise<string>
   return shown
 }
 
-/** What each page that `shownIn` has opened shows, without the buttons that only the session's user has. */
+/** What each page opened by `shownIn` shows, without the buttons that only the session's user has. */
 const shownToReaders = new Map<string, string>()
 
 /**

@@ -226,7 +226,7 @@ async function recordVideo(): Promise<string> {
   return btoa(bytes)
 }
 
-/** Creates a sound file with seconds of noise that resembles speech: 8 kHz, 16 bits, one channel. */
+/** Creates a sound file with this many seconds of noise that resembles speech: 8 kHz, 16 bits, one channel. */
 function createWave(seconds: number): Buffer {
   const rate = 8000
   const samples = rate * seconds

@@ -130,7 +130,8 @@ test("[LB6] a failed search is reported and can be repeated; a search without hi
   const { browser, cuecard } = setup
   const { page } = await openPage(browser, cuecard)
   await page.waitForSelector(".composer")
-  // On a slow machine, the palette also searches for the first letters alone. Every search fails until the notice is shown.
+  // On a slow machine, the palette also searches for only the first letters. Every search fails until the notice is
+  // shown.
   await page.route("**/v1/search?*", (route) => route.abort())
   await openPalette(page, "zzzz")
   await page.waitForSelector(`${PALETTE} button:has-text("Try again")`)

@@ -165,7 +165,7 @@ describe("a token that expires", () => {
 
 describe("accessibility", () => {
   test.each(DESKTOP_AND_PHONE)(
-    "[SP8] the sign-in screen, the user's menu and its panel: axe finds nothing, and text is aligned to the start edge, on a %s",
+    "[SP8] the sign-in screen, the user's menu and its panel: axe finds no violations, and text is aligned to the start edge, on a %s",
     async (_name, size, colorScheme) => {
       const options = { viewport: size, colorScheme, bypassCSP: true, reducedMotion: "reduce" } as const
       const { context, page, errors } = await openVisitor(setup, "/", options)

@@ -55,13 +55,13 @@ export async function writeConversations(cuecard: Cuecard): Promise<StateConvers
 
 interface WriteOptions {
   readonly agent?: string | undefined
-  /** Whether each answer has to end or to wait for the user before the next question; true by default. */
+  /** Whether each question waits until the previous answer has ended or is waiting for the user. Default: true. */
   readonly rests?: boolean
   /** Called with the new conversation before its first question. */
   readonly watch?: (id: string) => Promise<void>
 }
 
-/** Asks one question after the other in a new conversation. */
+/** Asks the questions one after another in a new conversation. */
 export async function writeConversation(
   cuecard: Cuecard,
   questions: readonly string[],

@@ -220,7 +220,7 @@ describe("the network", () => {
 })
 
 describe("approval", () => {
-  test("[PG20] allowed in one window and denied in another at the same time: only one decision counts, and every window shows it", async () => {
+  test("[PG20] if a call is allowed in one window and denied in another at the same time, only one decision counts, and every window shows it", async () => {
     const [first, second, phone] = await threeWindows()
     await askQuestion(first, '/call probe_ask {"text":"now"}')
     await untilShown([first, second, phone], ".ask")

@@ -59,7 +59,7 @@ const readStyle = (page: Page, selector: string) =>
   })
 
 describe.each(THEMES)("in the %s theme", (theme) => {
-  test("[TH4] the page has the tenant's theme, texts and logo at its first paint", async () => {
+  test("[TH4] the page has the tenant's theme, text and logo at its first paint", async () => {
     await putLogo()
     const context = await setup.browser.newContext({ colorScheme: theme, viewport: DESKTOP })
     const page = await context.newPage()

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import { FIELD, openPage, openIn, sessionIn, untilSettled, transcriptOf } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
-/** A timeout longer than a loopback request takes, in milliseconds. */
+/** A timeout that is longer than any loopback request takes, in milliseconds. */
 const SOON = { timeout: 20_000 }
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "3" } }, { withFiles: true })

@@ -10,7 +10,7 @@ import { type Host, type TestSession, tabOf } from "./test-session.ts"
 /** Interval between checks for waiting calls, in milliseconds. */
 const POLL_MS = 15
 
-/** Starts allowing and denying calls. Returns a function that stops this. */
+/** Starts allowing and denying calls. Returns a function that stops it. */
 export function startApprover(host: Host, session: TestSession): () => void {
   const since = new Map<string, number>()
   const counted = new Set<string>()

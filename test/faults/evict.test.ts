@@ -54,7 +54,7 @@ test("[TE11] an evicted session continues on its open socket; state that was onl
   const [hello] = frames.flatMap((frame) => (frame.type === "hello" ? [frame] : []))
   const epoch = hello?.epoch ?? ""
   const last = Math.max(...frames.flatMap((frame) => ("prev" in frame ? [frame.seq] : [])))
-  // The frames are replayed from memory, which has every single change.
+  // The frames are replayed from memory, which contains every single change.
   expect(await listResumedFrames(server, id, epoch, last)).toContain("ops")
   await server.evict(id)
   // A new object answers. It reads the rows, which contain only whole messages.

@@ -123,7 +123,10 @@ afterEach(async () => {
   killed = null
 })
 
-/** For each kind of budget, a function that returns a round's limits, given the tokens used so far. One turn uses up the remainder. */
+/**
+ * For each kind of budget, a function that returns a round's limits, given the tokens used so far. One turn uses up
+ * what is left.
+ */
 const KINDS = {
   "a token budget": (tokens) => ({ tokens_per_month: tokens + LEFT_TOKENS }),
   "a cost budget with one turn at a time": (tokens) => ({

@@ -1,5 +1,6 @@
 /**
- * plan.ts: turns a seed into the plan of a run: the messages of each session, the faults to inject, and when to inject each.
+ * plan.ts: turns a seed into the plan of a run: the messages of each session, the faults to inject, and when to inject
+ * each of them.
  *
  * The plan depends only on the seed. The state when a fault occurs depends on the speed of the machine.
  */
@@ -14,8 +15,8 @@ import { MODEL_FAULTS, type ModelFault } from "./upstream.ts"
 export type ModelKind = "scripted" | "upstream"
 
 /**
- * Whether and when the server is killed after a request. `soon`: 1 ms after the request; `answered`: as soon as the request is answered;
- * null: no kill.
+ * Whether and when the server is killed after a request. `soon`: 1 ms after the request. `answered`: as soon as the
+ * request is answered. Null: no kill.
  */
 export type ThenKill = "soon" | "answered" | null
 
@@ -150,7 +151,7 @@ function planSender(chance: Chance, turn: TurnPlan, isIdle: boolean): TurnPlan {
   return kind !== "repeat" && chance.odds(0.12) ? { ...turn, attach: true } : turn
 }
 
-/** The decision about a call for which the plan has none. */
+/** The default decision about a call, used if the plan contains none. */
 export const DENIAL: PlannedApproval = { decision: "deny", tab: 0, afterMs: 0, disputed: false }
 
 function planApproval(chance: Chance, tabs: number): PlannedApproval | null {

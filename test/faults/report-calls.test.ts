@@ -119,7 +119,7 @@ test("[BU17] the tenant's object always receives at most one call per eight turn
 test.each([
   ["every two hours", 2 * HOUR_MS, 96, 1],
   ["every minute for four hours", 60_000, 240, 1],
-  // The calls are four batches, and the remainders of two months.
+  // Six calls: four batches, and the remainders of two months.
   ["once a day", 24 * HOUR_MS, 32, 1.5],
 ])(
   "[BU17] turns that run %s, with an eviction before each turn, cause the expected number of calls",

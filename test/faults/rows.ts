@@ -15,7 +15,7 @@ export interface StoredSession {
   readonly all: readonly Message[]
   /** Seq of each message's last change, by id. */
   readonly seqs: ReadonlyMap<string, number>
-  /** Seq with which a message was withdrawn from the queue, by id. */
+  /** Seq at which each message was withdrawn from the queue, by id. */
   readonly withdrawn: ReadonlyMap<string, number>
   /** Position and parent of each message that has begun, by id. */
   readonly places: ReadonlyMap<string, { readonly pos: number; readonly parent: number | null }>

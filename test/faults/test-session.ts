@@ -22,7 +22,7 @@ export interface LedgerEntry {
   readonly id: string
   /** The text of a user message; null for an answer. */
   readonly content: string | null
-  /** The seqs with which it was acknowledged. */
+  /** The seqs in its acknowledgements. */
   readonly acks: number[]
   readonly refusals: string[]
 }
@@ -36,9 +36,9 @@ export interface TestSession {
   readonly cancelRequested: Set<string>
   /** The exchanges whose cancel request was accepted or refused. */
   readonly cancelAnswered: Set<string>
-  /** The accepted cancels, as the acknowledged seqs by exchange. */
+  /** The accepted cancels: the acknowledged seqs, keyed by exchange. */
   readonly cancelled: Map<string, number[]>
-  /** The withdrawals, as the id of the withdrawn message by the id of the command. */
+  /** The withdrawals: the id of each withdrawn message, keyed by the id of the command. */
   readonly withdrawals: Map<string, string>
   /** The independent clients: one receives live frames, the other only whole messages. */
   readonly observers: readonly Observer[]

@@ -17,7 +17,7 @@ import { sqlOf } from "./rows.ts"
 
 const SESSIONS = 2
 
-/** Maximum time for which a call can be in transit, in milliseconds. */
+/** Maximum time that a call can be in transit, in milliseconds. */
 const LATEST_MS = 20 * 60 * 60_000
 
 function openSql(tables: string): SqlStorage {
@@ -97,7 +97,7 @@ class LedgerModel {
     this.spentByUser = NO_USAGE
   }
 
-  /** Delivers an earlier batch once more. */
+  /** Delivers an earlier batch again. */
   deliverLate(choice: number): void {
     const late = this.#sent.filter(({ elapsedMs }) => this.#elapsedMs - elapsedMs < LATEST_MS)
     const found = late[choice % Math.max(1, late.length)]

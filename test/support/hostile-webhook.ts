@@ -1,6 +1,6 @@
 /**
- * hostile-webhook.ts: responses with which a tenant's service tries to make a turn fail, hang, grow without limit, or
- * show data that isn't a result.
+ * hostile-webhook.ts: responses from a tenant's service that try to make a turn fail, hang, grow without limit, or show
+ * data that isn't a result.
  */
 
 import type { ServerResponse } from "node:http"

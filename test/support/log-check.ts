@@ -63,7 +63,7 @@ export function noteContent(text: string): void {
  * quote field names, tools, codes and ids, which log lines also contain.
  */
 function isIdentifier(window: string): boolean {
-  // A run of hexadecimal letters is taken for part of an id.
+  // A run of hexadecimal letters is assumed to be part of an id.
   if (/^[a-f]+$/.test(window)) return true
   return /^[a-z\d_.-]*[\d_.-][a-z\d_.-]*$/.test(window) || FIELD_WORDS.has(window)
 }

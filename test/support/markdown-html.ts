@@ -83,7 +83,7 @@ function escapeHtml(text: string): string {
   return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;")
 }
 
-/** Removes from HTML what a browser ignores, and the titles of links and images. */
+/** Removes what browsers ignore from HTML, and also the titles of links and images. */
 export function normalizeHtml(html: string): string {
   return html
     .replace(/ title="[^"]*"/g, "")

@@ -123,7 +123,7 @@ function textOf(part: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary<str
 /** Generates short text from all fragments. */
 export const shortText = textOf(piece, 30)
 
-/** Generates text of a few thousand code units, which is about as long as the limits. */
+/** Generates text of a few thousand code units, which is close to the limits. */
 export const longText = textOf(fc.oneof({ arbitrary: piece, weight: 8 }, { arbitrary: longPiece, weight: 2 }), 14)
 
 /** Makes the changes that apply even to code: LF line endings, and no lone surrogates. */

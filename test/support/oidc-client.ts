@@ -67,7 +67,7 @@ export class CookieJar {
 }
 
 /**
- * Signs in at the provider, starting at the URL to which `/auth/login` redirects. Returns the callback URL without
+ * Signs in with the provider, starting at the URL that `/auth/login` redirects to. Returns the callback URL without
  * requesting it.
  */
 export async function signInAtProvider(
@@ -88,7 +88,7 @@ export async function signInAtProvider(
   throw new Error(`the provider did not redirect back: ${next}`)
 }
 
-/** Submits the provider's form. Returns the URL to which the provider redirects. */
+/** Submits the provider's form. Returns the URL that the provider redirects to. */
 async function answerForm(
   html: string,
   address: string,

@@ -18,7 +18,7 @@ const REMOVABLE_CHANGES = ["addInitScript", "exposeBinding", "exposeFunction"] a
 /** Playwright's default. */
 const DEFAULT_VIEWPORT = { width: 1280, height: 720 }
 
-/** The page events to which tests listen. */
+/** The page events that tests listen to. */
 const PAGE_EVENTS = [
   "console",
   "dialog",

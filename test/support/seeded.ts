@@ -1,5 +1,5 @@
 /**
- * seeded.ts: runs property tests with a seed that is printed. The default seed is the same everywhere, so that a
+ * seeded.ts: runs property tests with a seed that is printed. The default seed is the same everywhere, so that any
  * failure is caused by the change under test. `FC_SEED=random npm test` explores with a new seed, `FC_SEED=…` repeats a
  * run, and `FC_RUNS=…` sets the number of runs.
  */

@@ -143,7 +143,8 @@ function applyFrame(client: TestClient, frame: ServerFrame): void {
 }
 
 /**
- * Takes a fragment of a frame. Fragments must arrive in order and with the same seq. The last one completes the frame.
+ * Accepts a fragment of a frame. Fragments must arrive in order and with the same seq. The last one completes the
+ * frame.
  */
 function takePiece(client: TestClient, frame: Extract<ServerFrame, { type: "ops" }>): void {
   const { piece = 1, pieces = 1 } = frame

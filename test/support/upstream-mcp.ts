@@ -26,7 +26,7 @@ export interface McpState {
   readonly ttlMs?: number
   /** Requests without this `authorization` are refused. */
   readonly token?: string
-  /** The app with which the tool `show` shows its result. The app's own tool is `refresh`. */
+  /** The app that shows the result of the tool `show`. The app's own tool is `refresh`. */
   readonly app?: McpAppState
   /** The rounds of requests to the user that the tools `ask` and `look` make. */
   readonly asks?: AskedRounds

@@ -3,7 +3,7 @@
 import type { UrlFlaw } from "../../shared/fault.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
 
-/** Returns the verdict on a URL: `ok`, or the reason for which it is refused. */
+/** Returns the verdict on a URL: `ok`, or the reason why it is refused. */
 export function verdictOf(url: string): "ok" | UrlFlaw {
   const checked = checkPublicUrl(url)
   if (checked.ok) return "ok"

@@ -56,7 +56,7 @@ test.each([
 ])("[DP11] a build is not valid once %s has changed", (path) => {
   writeProjectFile(path, "")
   utimesSync(join(project, path), 1, 1)
-  // Adding the file changed its folder.
+  // Adding the file also changed its folder's modification time.
   utimesSync(dirname(join(project, path)), 1, 1)
   expect(isBuilt()).toBe(true)
   const { mtimeMs } = statSync(join(project, "dist/cuecard/wrangler.json"))

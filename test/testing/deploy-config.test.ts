@@ -50,7 +50,7 @@ function bindingNames(config: Config): string[] {
 }
 
 describe("wrangler.toml", () => {
-  test("[DP1] has production at its top level, which is complete except for the secrets", () => {
+  test("[DP1] defines production at its top level, complete except for the secrets", () => {
     expect(production.vars).toMatchObject({ ENVIRONMENT: "production", AUTH: "jwt" })
     expect(Object.keys(production.vars).filter((name) => /SECRET|KEY/.test(name))).toEqual([])
     expect(production.workers_dev).toBe(true)

@@ -179,7 +179,7 @@ async function sendForm(you: StateClient, session: string, id: string, call_id: 
   return { isAccepted: sent.ok, code }
 }
 
-test("[NT1] the guide's commands set up a new tenant; its answers are the same live, after a reload and after an import, and its form acts once", async () => {
+test("[NT1] the guide's commands set up a new tenant; its answers are the same live, after a reload and after an import, and its form takes effect once", async () => {
   await createTenant()
   expect(await runBlock("/v1/models/fast")).not.toContain(MODEL_KEY)
   const printed = await addToolsAndServers()

@@ -109,7 +109,7 @@ describe("a busy session", () => {
 })
 
 describe("an answer that ends early", () => {
-  test("[PI5] with megabytes pending makes the pipe report how the answer ended, without hanging", async () => {
+  test("[PI5] while megabytes are waiting to be sent is reported, and the pipe doesn't hang", async () => {
     const server = await serveRequests((request, response) => {
       request.once("data", (chunk) => {
         if (String(chunk).trim() === "") sendJson(response, 200, {})
@@ -124,7 +124,7 @@ describe("an answer that ends early", () => {
     expect(piping.output()).toContain("the answer is cancelled")
   })
 
-  test("[PI9] while it is being sent has its response recovered, even if the connection closes", async () => {
+  test("[PI9] while a record is being sent is still reported, even if the connection closes", async () => {
     const server = await serveRequests((request, response, n) => {
       const ended = { code: "turn_ended", n: 0, status: "failed", reason: "answer_too_long" }
       if (n === 1) return void request.resume().on("end", () => sendJson(response, 200, {}))
@@ -171,7 +171,7 @@ describe("the program", () => {
   })
 
   test.each([
-    ["when the terminal goes away", ["SIGHUP"]],
+    ["when the terminal is closed", ["SIGHUP"]],
     ["when Ctrl-C is pressed twice, though it ignores signals", ["SIGINT", "SIGINT"]],
   ] as const)("[PI5] leaves nothing behind %s", async (_when, signals) => {
     const server = await startAcceptingServer()
@@ -216,7 +216,7 @@ describe("the pipe's arguments", () => {
 
   test.each([
     ["an unknown option", ["--sesion", "x"]],
-    ["an invalid address", ["--url", "nowhere", "--stdin", "--format", "pi"]],
+    ["an invalid URL", ["--url", "nowhere", "--stdin", "--format", "pi"]],
   ])("[PI6] %s prints the usage", async (_what, args) => {
     const piping = startPipe("http://127.0.0.1:9", "s1", ...args)
     piping.child.stdin?.end()

@@ -118,7 +118,7 @@ describe("a program", () => {
     )
   })
 
-  test("[PI11] that exits badly, or can't be started, is reported", async () => {
+  test("[PI11] that fails, or can't be started, is reported", async () => {
     const cuecard = await startServer()
     const { id } = await cuecard.createSession()
     const bad = startPipe(cuecard, id, "--format", "codex", ...createSlowArgs("codex-cut", 10, 3))

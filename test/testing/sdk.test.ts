@@ -44,7 +44,7 @@ async function rejectionOf(promise: Promise<unknown>): Promise<CuecardError> {
 }
 
 describe("sessions", () => {
-  test("[SK1] the list follows what the client does", async () => {
+  test("[SK1] the list reflects the client's own changes", async () => {
     const client = openClient("lister")
     const ids: string[] = []
     for (let count = 0; count < 3; count++) ids.push((await client.sessions.create({ title: `No. ${count}` })).id)

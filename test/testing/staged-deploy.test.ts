@@ -206,7 +206,7 @@ describe("a rollback", () => {
 })
 
 describe("the comparison", () => {
-  test("[DP15] reports a worse version only from three failures, half a percent and three standard errors upwards", () => {
+  test("[DP15] reports a version as worse only if it has at least three failures and its rate is higher by half a percentage point and by three standard errors", () => {
     const before = { requests: 9_500, failed: 10 }
     for (const [after, expected] of [
       [{ requests: 500, failed: 0 }, false],

@@ -1,6 +1,5 @@
 /**
- * worker-chunks.test.ts: tests which chunks of the built Worker are evaluated at its start, and with each kind of
- * model.
+ * worker-chunks.test.ts: tests which chunks of the built Worker are evaluated at startup, and for each kind of model.
  */
 
 import { readdirSync, readFileSync } from "node:fs"
@@ -21,7 +20,8 @@ function findChunk(name: string): string {
 }
 
 /**
- * Returns the chunks that are evaluated together with the given ones, which are all chunks that they import statically.
+ * Returns the chunks that are evaluated together with the given ones, which are all the chunks that they import
+ * statically, directly or indirectly.
  */
 function listEvaluated(...entries: readonly string[]): Set<string> {
   const found = new Set<string>()
@@ -36,7 +36,7 @@ function listEvaluated(...entries: readonly string[]): Set<string> {
   return found
 }
 
-/** Returns the chunks that are evaluated together with a chunk and were not already evaluated at the start. */
+/** Returns the chunks that are evaluated together with a chunk and were not already evaluated at startup. */
 function listAdded(name: string): string[] {
   const atStart = listEvaluated("index.js")
   return [...listEvaluated(findChunk(name))].filter((file) => !atStart.has(file)).map(nameOf)
@@ -45,24 +45,24 @@ function listAdded(name: string): string[] {
 const PROVIDERS = ["openai-compatible", "openai-responses", "anthropic", "google"] as const
 
 describe("the built Worker", () => {
-  test("[MO15] its start evaluates the code of no model", () => {
+  test("[MO15] startup evaluates no model's code", () => {
     const names = [...listEvaluated("index.js")].map(nameOf)
     expect(names.sort()).toEqual(["base", "index", "rolldown-runtime"])
   })
 
-  test("[MO15] a turn of the scripted model evaluates the code of no provider", () => {
+  test("[MO15] a turn with the scripted model evaluates no provider's code", () => {
     const added = listAdded("scripted-model")
     expect(added.filter((name) => name === "model-stream" || PROVIDERS.some((provider) => provider === name))).toEqual(
       [],
     )
   })
 
-  test("[MO15] a turn of Workers AI evaluates the code of its format, and of no other provider", () => {
+  test("[MO15] a turn with Workers AI evaluates the code for its format, and no other provider's code", () => {
     const added = listAdded("workers-ai")
     expect(added.filter((name) => PROVIDERS.some((provider) => provider === name))).toEqual(["openai-compatible"])
   })
 
-  test.each(PROVIDERS)("[MO15] a turn of %s evaluates the code of no other provider", (provider) => {
+  test.each(PROVIDERS)("[MO15] a turn with %s evaluates no other provider's code", (provider) => {
     const added = listAdded(provider)
     expect(added).toContain("model-stream")
     expect(added.filter((name) => PROVIDERS.some((provider) => provider === name))).toEqual([provider])
