@@ -96,8 +96,8 @@ export class SessionLists {
 
   /**
    * Adds a new session to the list, unless it is already listed. Errors: `sessions_full`, `budget_exhausted`;
-   * `session_unknown` if a deleted session has the id and isn't erased yet, because the new session would be erased
-   * with the deleted one.
+   * `session_unknown` if a deleted session with this id isn't erased yet, because the new session would be erased along
+   * with it.
    */
   add(entry: DirectoryEntry): Result<null> {
     this.#host.tables.create()

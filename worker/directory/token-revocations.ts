@@ -75,7 +75,7 @@ export class TokenRevocations {
     this.#rows.pruneExpired(nowSeconds())
     const admitted = await this.#holderSockets.check(session, sockets)
     if (!admitted.ok) return admitted
-    // While sessions were queried for their number of sockets, the token may have been revoked.
+    // The token may have been revoked while the sessions were queried for their number of sockets.
     const newest = this.readState()
     const newFault = findTokenFault(claims, newest)
     if (newFault !== null) return fail(newFault)

@@ -14,8 +14,8 @@ import { userKey } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
 
 /**
- * Time in which a binding must respond, in milliseconds. Otherwise, it counts as failed. A working binding needs no
- * network.
+ * How long to wait for a binding's response, in milliseconds. After that, the call counts as failed. A working binding
+ * responds without using the network.
  */
 const BINDING_MS = 1_000
 

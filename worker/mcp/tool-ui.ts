@@ -3,7 +3,7 @@
 import { isJsonObject } from "../../shared/json.ts"
 import type { OfferedTool, ToolVisibility } from "../settings/mcp-config.ts"
 
-/** Matches the URI of an app, which has at most 256 characters. */
+/** Matches an app's URI, which may have at most 256 characters. */
 const APP_URI = /^ui:\/\/[\x21-\x7e]{1,251}$/
 
 /**

@@ -9,7 +9,7 @@ import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { removeControls } from "../../shared/text/title.ts"
 import { ROLES, type Role } from "../platform/rpc/claims.ts"
 
-/** The beginning of the ids of all users whose id is derived from an issuer. Other ids may begin with it, too. */
+/** The prefix of every user id that is derived from an issuer. Other ids may also begin with it. */
 export const FOREIGN_USER_PREFIX = "o_"
 
 /** Maximum number of issuers of a tenant: enough for its own providers and for a change of provider. */

@@ -246,7 +246,7 @@ export interface McpRpc {
   listMcpAppHosts(server: string): Promise<readonly string[]>
   /** Returns the servers to which a user can connect. */
   listMcpConnections(user: string): Promise<readonly McpConnection[]>
-  /** Returns the client with which users connect to a server. Errors: `mcp_server_unknown`. */
+  /** Returns the OAuth client that users' connections to a server use. Errors: `mcp_server_unknown`. */
   getMcpClient(name: string): Promise<Result<McpClient>>
   /**
    * Stores the tokens that `client` has received for a user. Errors: `mcp_server_unknown` if the server was changed in

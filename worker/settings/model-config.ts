@@ -71,7 +71,7 @@ export interface KeyRefusal {
 
 /** A model as administrators see it. The key itself is never readable. */
 export interface TenantModelView extends TenantModel {
-  /** The last four characters of the key, by which administrators recognise it; null if there is none. */
+  /** The last four characters of the key, so that administrators can recognise it; null if there is no key. */
   readonly key_end: string | null
   /** Null if the provider has not refused the key since it was set. */
   readonly refused: KeyRefusal | null

@@ -44,7 +44,7 @@ export class TenantKeys implements AlarmSource {
     this.#tokenKeyRows = new TokenKeyRows(host.sql)
   }
 
-  /** Loads the code of administrators' changes, which few requests need. */
+  /** Loads the code for administrators' changes, which few requests need. */
   async administer(): Promise<KeyAdministration> {
     const { KeyAdministration: Administration } = await import("./key-administration.ts")
     return new Administration(this.#host)

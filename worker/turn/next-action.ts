@@ -1,7 +1,7 @@
 /**
  * next-action.ts: decides what a turn does next from its stored message alone. Pure: no I/O, no clock.
  *
- * A restart, an approval, a late tool result and a cancel therefore all continue a turn on the same code path.
+ * After a restart, an approval, a late tool result or a cancel, a turn therefore continues along the same code path.
  */
 
 import type { TurnFault } from "../../shared/fault.ts"

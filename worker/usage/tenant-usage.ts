@@ -180,7 +180,7 @@ export class TenantUsage {
 
 type GroupColumn = "day" | "provider" | "model" | "agent"
 
-/** The columns by which the rows are grouped, and the comparison that selects the rows after a cursor. */
+/** The columns that the rows are grouped by, and the comparison that selects the rows after a cursor. */
 const GROUPS: Readonly<Record<Exclude<UsageBy, "user">, { columns: readonly GroupColumn[]; compare: string }>> = {
   day: { columns: ["day"], compare: "day > ?" },
   model: { columns: ["model", "provider"], compare: "(model, provider) > (?, ?)" },

@@ -16,7 +16,7 @@ import type { SessionLease } from "../../shared/usage/user-account.ts"
 import { describeError, log } from "../platform/log.ts"
 import { waitAtMost } from "../platform/timeout.ts"
 
-/** Maximum time for which a message sent over HTTP waits for the configuration, in milliseconds. */
+/** Maximum time that a message sent over HTTP waits for the configuration, in milliseconds. */
 const VIEW_WAIT_MS = 1_000
 
 /** The part of a live session that its gate uses. */
