@@ -15,7 +15,7 @@ import { menuAnchor } from "./tools-state.ts"
 import { readSessionAgent } from "./writing-api.ts"
 import type { WritingHost } from "./writing-host.ts"
 
-/** The agent of a new conversation for which no agent was chosen. */
+/** The agent of a new conversation if the user hasn't chosen one. */
 const DEFAULT_AGENT = "general"
 
 /**

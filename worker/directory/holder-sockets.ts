@@ -18,7 +18,7 @@ import type { RevocationRows } from "./revocation-rows.ts"
 const MAX_PARALLEL_COUNTS = 32
 const COUNT_TIMEOUT_MS = 5_000
 
-/** How long to wait for a session's response, in milliseconds. After that, the session counts as unreached. */
+/** How long to wait for a session's response, in milliseconds. After that, the session is counted as unreached. */
 const CLOSE_TIMEOUT_MS = 5_000
 
 /**

@@ -42,7 +42,7 @@ const RUNNING_SQL = `SELECT id FROM sessions
 
 /**
  * Maximum time since a session with a running turn was last used, in milliseconds. This is longer than a message can
- * wait for its turn, and longer than a turn counts as running (MAX_RUNNING_MS).
+ * wait for its turn, and longer than a turn is considered running (MAX_RUNNING_MS).
  */
 const RUNNING_WINDOW_MS = 24 * 60 * 60_000
 

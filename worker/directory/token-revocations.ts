@@ -39,7 +39,7 @@ export class TokenRevocations {
   readonly #holderSockets: HolderSockets
   readonly #scheduleAlarm: () => void
 
-  /** `scheduleAlarm` sets the directory's alarm, for `nextAlarmAt` at the latest. */
+  /** `scheduleAlarm` sets the directory's alarm to `nextAlarmAt` or earlier. */
   constructor(host: DirectoryHost, accountRows: AccountRows, loginRows: LoginRows, scheduleAlarm: () => void) {
     this.#host = host
     this.#rows = new RevocationRows(host.sql)

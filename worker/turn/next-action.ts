@@ -69,7 +69,7 @@ export function isBlankPart(part: Part): boolean {
 
 /**
  * Returns the number of finished steps of an ended answer. A retry keeps these steps and runs the others again.
- * The last step counts only if it called tools and all of them returned.
+ * The last step is included only if it called tools and all of them returned.
  */
 export function countFinishedSteps({ parts }: Message): number {
   const last = parts.at(-1)?.step ?? 0

@@ -334,7 +334,7 @@ export function logRunEnd(host: TurnHost, run: EndedRun): void {
   })
 }
 
-/** Counts the drift for each reason. The text concerned was written by the model, so it is not reported. */
+/** Counts the drift for each reason. The drifting text itself is not reported, because the model wrote it. */
 function countDrift(drift: readonly Drift[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const { reason } of drift) counts[reason] = (counts[reason] ?? 0) + 1

@@ -137,8 +137,8 @@ interface StartFieldProps {
 }
 
 /**
- * The field with which the user loads a template or a card into the playground. Its value is always empty, so that the
- * same template can be chosen again.
+ * The field that loads a template or a card into the playground. Its value is always empty, so that the same template
+ * can be chosen again.
  */
 function StartField({ cards, onShipped, onOwn }: StartFieldProps): VNode {
   const id = useId()

@@ -262,8 +262,8 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   getRevocationState(): RevocationState
   /**
    * Checks a token before its socket opens, and registers the session for revocations until the token expires. If a
-   * stored role was read before an administrator lowered it, the token counts as revoked. `sockets`: the number of the
-   * user's open sockets in that session, including this one; absent if unknown.
+   * stored role was read before an administrator lowered it, the token is treated as revoked. `sockets`: the number of
+   * the user's open sockets in that session, including this one; absent if unknown.
    *
    * Errors: `token_revoked`, `user_suspended`, `user_sockets_full`.
    */
