@@ -26,7 +26,7 @@ import type { InputReply, ServerReply } from "./elicitation/call-with-input.ts"
 import { createGuardedFetch, type GuardedFetch, McpBoundError } from "./guarded-fetch.ts"
 import { type McpResult, resultToData } from "./mcp-result.ts"
 
-/** Maximum number of pages of a tool list that are read. */
+/** At most this many pages of a tool list are read. */
 const MAX_LIST_PAGES = 4
 
 /** Maximum length of a stored answer to `server/discover`, in characters. */

@@ -9,7 +9,7 @@ import type { McpConnection } from "../../shared/protocol/http-body.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 
-/** Maximum number of servers of a tenant. */
+/** Maximum number of servers per tenant. */
 export const MAX_MCP_SERVERS = 16
 
 /** Maximum number of tools that a server can offer. Models choose poorly among more tools. */

@@ -7,7 +7,7 @@ import { EFFORTS } from "../../shared/model-effort.ts"
 import { modelPriceSchema } from "../../shared/usage/price-change.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 
-/** Maximum number of models of a tenant. SPEC TM1. */
+/** Maximum number of models per tenant. SPEC TM1. */
 export const MAX_TENANT_MODELS = 32
 
 /** The APIs through which a model can be called. */

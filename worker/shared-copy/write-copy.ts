@@ -20,7 +20,7 @@ import { copyPageKey, type CopyManifest, deleteCopies, manifestKey } from "./cop
 import type { ShareRows } from "./share-rows.ts"
 import { toReaderMessage } from "./reader-message.ts"
 
-/** Maximum number of shared copies of one session. */
+/** Maximum number of shared copies per session. */
 export const MAX_SESSION_SHARES = 50
 /**
  * Maximum number of messages and bytes of one copy: what a reader can scroll through, and what can be written in a few

@@ -85,7 +85,7 @@ export interface TextChunk {
   readonly cut?: true
   /** Duration of thinking, in milliseconds. */
   readonly ms: number | null
-  /** JSON of the state of `clean`, on the last chunk of an open part. */
+  /** The state of `clean` as JSON, on the last chunk of an open part. */
   readonly held: string | null
   /** Grants of the part's directives, on the last chunk of a part. */
   readonly grants?: Grants

@@ -59,9 +59,7 @@ export interface TurnHost {
   readonly nextId: () => string
   /** Stores a file that a tool made. */
   readonly saveAsset: SaveAsset
-  /**
-   * Reads the stored template of a version of a card, as JSON text. Returns null if the version is no longer stored.
-   */
+  /** Reads the stored template of a card version, as JSON text. Returns null if the version is no longer stored. */
   readonly loadCardView: (card: ViewReference) => Promise<string | null>
   /** Finds the tenant's card for a tool's result. */
   readonly findCard: FindCard

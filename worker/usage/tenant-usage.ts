@@ -136,7 +136,7 @@ export class TenantUsage {
     this.#sql.exec(add, ERASED_LEDGER, batches)
   }
 
-  /** Returns the totals of a range of days. `listUsers` lists the tenant's users after an id, by id. */
+  /** Returns the totals for a range of days. `listUsers` lists the tenant's users after an id, by id. */
   readPage(query: UsageQuery, listUsers: (after: string, limit: number) => readonly string[]): UsagePage {
     const { from, to, by } = query
     const { rows, next } = by === "user" ? this.#readUsers(query, listUsers) : this.#readGroups(query)

@@ -82,7 +82,7 @@ export class TurnGate {
   }
 
   /**
-   * Reads the configuration again if that was last done at least TOKEN_TRUST_MS ago. If the session knows of no
+   * Reads the configuration again if that was last done at least TOKEN_TRUST_MS ago. If the session doesn't know of any
    * budgets, waits up to VIEW_WAIT_MS for the result. Never rejects.
    */
   async refreshView(): Promise<void> {

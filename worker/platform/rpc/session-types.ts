@@ -130,7 +130,7 @@ export interface RefusedLine {
   readonly text: string
 }
 
-/** The outcome of one request of a producer. */
+/** The outcome of a producer's request. */
 export interface IngestResult {
   /** The reason why reading stopped early; null if the request was read to its end. */
   readonly fault: Fault | null
