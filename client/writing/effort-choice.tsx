@@ -1,6 +1,6 @@
 /**
- * effort-choice.tsx: how much the model thinks about the next messages: an item of the tools menu, and a chip above the
- * message box. The choice is offered only if the agent has an effort. SPEC TM9.
+ * effort-choice.tsx: lets the user choose how much the model thinks about the next messages: an item in the tools menu,
+ * and a chip above the message box. The choice is offered only if the agent has an effort. SPEC TM9.
  */
 
 import { type Signal, signal } from "@preact/signals"
