@@ -27,7 +27,7 @@ export interface RateBindings {
   readonly RATE_READ_TENANT?: RateLimit
   readonly RATE_SOCKET?: RateLimit
   readonly RATE_SOCKET_TENANT?: RateLimit
-  /** Counts failed sign-ins by network. */
+  /** Counts failed sign-ins per IPv4 address or IPv6 network. */
   readonly RATE_SIGN_IN?: RateLimit
 }
 
@@ -36,7 +36,7 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly DIRECTORY: DurableObjectNamespace<DirectoryRpc>
   readonly TENANT: DurableObjectNamespace<TenantRpc>
   readonly REGISTRY: DurableObjectNamespace<RegistryRpc>
-  /** The files of the page. */
+  /** The page's files. */
   readonly ASSETS: Fetcher
   /** Stores the assets of tenants without a region. The other buckets are in RegionBuckets. */
   readonly MEDIA: R2Bucket
@@ -53,7 +53,7 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
    */
   readonly SEALING_SECRETS?: string
   /**
-   * The operator's credential, with which tenants are created. Must have at least MIN_SECRET_BYTES. Without it, the
+   * The credential with which the operator creates tenants. Must have at least MIN_SECRET_BYTES. Without it, the
    * operator's routes do not exist.
    */
   readonly OPERATOR_SECRET?: string

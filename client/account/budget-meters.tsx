@@ -45,7 +45,7 @@ export function BudgetMeters(): VNode | null {
         </button>
       </>
     )
-  // A newer server may send a budget for which this page has no name.
+  // A newer server may send a budget that this page has no name for.
   const known = budgets.value.filter(({ budget }) => Object.hasOwn(budgetText.name, budget))
   if (known.length === 0) return null
   return (

@@ -1,4 +1,4 @@
-/** deferred-account.ts: loads the code of the user menu, which isn't needed for the initial render. */
+/** deferred-account.ts: loads the code for the user menu, which isn't needed for the initial render. */
 
 import { deferModule } from "../ui/deferred-module.ts"
 

@@ -1,4 +1,4 @@
-/** deferred-budgets.ts: loads the code of the budget meters when the user menu is first opened. */
+/** deferred-budgets.ts: loads the code for the budget meters when the user menu is first opened. */
 
 import { deferModule } from "../ui/deferred-module.ts"
 

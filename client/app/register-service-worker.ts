@@ -53,7 +53,7 @@ function createScriptUrl(): string {
   return policy?.createScriptURL("") ?? SCRIPT_PATH
 }
 
-/** Reports the files loaded so far, and those loaded later, such as the code of a dialog. */
+/** Reports the files loaded so far, and those loaded later, such as the code for a dialog. */
 function reportLoadedFiles(registration: ServiceWorkerRegistration, entry: string): void {
   const observer = new PerformanceObserver((list) => {
     const paths = list.getEntries().map(({ name }) => new URL(name))

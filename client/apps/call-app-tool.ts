@@ -1,4 +1,4 @@
-/** call-app-tool.ts: the request with which an MCP App calls a tool of its server. SPEC MA7. */
+/** call-app-tool.ts: sends an MCP App's call to a tool of the app's server. SPEC MA7. */
 
 import { isJsonObject } from "../../shared/json.ts"
 import { parseCanvasUrl } from "../../shared/protocol/asset-url.ts"

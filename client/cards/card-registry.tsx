@@ -37,7 +37,7 @@ export interface CardActionHost {
   sendMessage?(content: string, extras?: MessageExtras): void
 }
 
-/** The code of a card. */
+/** The code for a card. */
 interface CardModule {
   /** Parses and renders the payload. Returns null if the payload isn't valid. `text` is the rendered synthesis. */
   renderCard(content: CardContent, text: VNode | null): VNode | null
@@ -67,7 +67,7 @@ export function renderCard(tag: string, content: CardContent): VNode | null {
   return <div class="card loading">{text}</div>
 }
 
-/** Loads the code of all cards. */
+/** Loads the code for all cards. */
 export async function loadCards(): Promise<void> {
   await Promise.all([...CARD_MODULES.values(), TENANT_CARDS].map((card) => card.load()))
 }

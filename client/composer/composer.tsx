@@ -108,7 +108,7 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft, 
   )
 }
 
-/** Returns the code of the chips, or null while it isn't loaded. Loads it as soon as there is something to show. */
+/** Returns the code for the chips, or null while it isn't loaded. Loads it as soon as there is something to show. */
 function useChips(isNeeded: boolean): typeof attachmentChips.module.value {
   useEffect(() => {
     if (isNeeded) void attachmentChips.load()

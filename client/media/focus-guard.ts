@@ -10,7 +10,7 @@ import type { RefObject } from "preact"
 import { useEffect } from "preact/hooks"
 import { getActiveElement, getEventTarget } from "../ui/kept-focus/page-elements.ts"
 
-/** A field counts as in use for this long after the last keystroke, click or tap, in milliseconds. */
+/** A field is considered in use for this long after the last keystroke, click or tap, in milliseconds. */
 const TYPING_MS = 1_000
 
 /**

@@ -12,7 +12,7 @@ import type { CanvasSegment, MediaSegment } from "../words/media-descriptions.ts
 import { mediaViews } from "./loading/deferred-media.ts"
 import { createBoxStyle } from "./loading/image-box.ts"
 
-/** Returns the code of the views; null until it is loaded. Also starts loading it. */
+/** Returns the code for the views; null until it is loaded. Also starts loading it. */
 function useMediaViews(): typeof mediaViews.module.value {
   useEffect(() => void mediaViews.load(), [])
   return mediaViews.module.value

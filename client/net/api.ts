@@ -14,7 +14,7 @@ import {
 import { createJsonRequest, parseBody, readJson } from "./http-request.ts"
 import { TokenSource } from "./token-source.ts"
 
-/** The options with which a session is created. */
+/** The options for creating a session. */
 export interface SessionOptions {
   /** The session's agent. Absent if it is the general agent. */
   readonly agent?: string | undefined

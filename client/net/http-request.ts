@@ -5,7 +5,7 @@ import { parseRefusal } from "../../shared/protocol/responses.ts"
 import { errorText, wordFault } from "../words/page-text.ts"
 
 /**
- * The status of the error for a response that can't be parsed. Such an error counts as temporary, so the request is
+ * The status of the error for a response that can't be parsed. Such an error is treated as temporary, so the request is
  * retried.
  */
 const UNREADABLE_STATUS = 502

@@ -12,7 +12,7 @@ import { wordFault } from "../words/page-text.ts"
 import { rateWaitText } from "../words/rate-wait-text.ts"
 import type { RequestHold } from "./request-hold.ts"
 
-/** Maximum `Retry-After` for which the page waits, in seconds. A request that would have to wait longer fails. */
+/** The longest `Retry-After` that the page waits for, in seconds. A request that would have to wait longer fails. */
 const MAX_WAIT_SECONDS = 60
 /**
  * A random time is added to the wait, up to this share of the wait, because other tabs and users may also be waiting.

@@ -1,6 +1,6 @@
 /**
- * request-hold.ts: whether a client is waiting because the server is rate limiting it. rate-wait.ts starts and ends the
- * wait.
+ * request-hold.ts: records whether a client is waiting because the server is rate limiting it. rate-wait.ts starts and
+ * ends the wait.
  *
  * Each client has a hold of its own, so that one user's limit does not delay another user in the same process.
  */

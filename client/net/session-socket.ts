@@ -31,8 +31,7 @@ export interface SessionSocketHandlers {
   onFrame(frame: MessageFrame | OpsFrame): void
   onAck(id: string, seq: number): void
   onError(error: ErrorFrame): void
-  /** Called after the server's hello, to resend what has not been acknowledged. */
-  /** `agent`: see `HelloFrame`. */
+  /** Called after the server's hello, to resend what has not been acknowledged. `agent`: see `HelloFrame`. */
   onLive(agent: string | undefined): void
   /**
    * Called when the client's state doesn't match the server's. The caller must load the newest page and then call

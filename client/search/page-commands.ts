@@ -19,7 +19,7 @@ export type CommandId = keyof typeof searchText.commands
 export interface CommandContext {
   readonly router: SessionRouter
   readonly isDrawerOpen: Signal<boolean>
-  /** Returns the code of the conversation list; null while it is loading. */
+  /** Returns the code for the conversation list; null while it is loading. */
   getSidebar(): SidebarCode | null
 }
 

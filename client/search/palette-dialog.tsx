@@ -25,7 +25,7 @@ import { SnippetText } from "./snippet-text.tsx"
 
 type Item = PaletteItem<PaletteCommand>
 
-/** The number of entries by which Page Up and Page Down move. */
+/** How many entries Page Up and Page Down move by. */
 const PAGE_STEP = 8
 
 export function PaletteDialog({ context }: { readonly context: CommandContext }): VNode {

@@ -1,6 +1,6 @@
 /**
- * single-keys.ts: whether single-character shortcuts are turned on. Speech input and some keyboards trigger such
- * shortcuts by mistake, so users can turn them off. Stored per browser. Source: SPEC KB3.
+ * single-keys.ts: the setting that turns single-character shortcuts on or off. Speech input and some keyboards trigger
+ * such shortcuts by mistake, so users can turn them off. Stored per browser. Source: SPEC KB3.
  */
 
 import { type Signal, signal } from "@preact/signals"

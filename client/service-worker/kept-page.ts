@@ -20,8 +20,8 @@ export async function readKeptFile(request: Request): Promise<Response | undefin
 }
 
 /**
- * Reads a cached response. A cache that can't be read counts as empty, so that the page still opens if there is a
- * network.
+ * Reads a cached response. A cache that can't be read is treated as empty, so that the page still opens if there is a
+ * network connection.
  */
 async function readKept(request: Request | string): Promise<Response | undefined> {
   return await caches.match(request, { ignoreVary: true }).catch(() => undefined)

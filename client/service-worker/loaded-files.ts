@@ -1,6 +1,6 @@
 /**
- * loaded-files.ts: the message with which a page reports to its service worker which scripts and styles it has loaded,
- * and the names of the caches that store them.
+ * loaded-files.ts: the message that tells the service worker which scripts and styles a page has loaded, and the names
+ * of the caches that store them.
  */
 
 /** The prefix of the caches' names. worker/routes/service-worker-route.ts also deletes these caches. */

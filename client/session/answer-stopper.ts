@@ -18,8 +18,8 @@ export interface AnswerStopperDeps {
 }
 
 /**
- * A stop within this time after another stop or after the end of an answer, in milliseconds, counts as meant for the
- * previous answer.
+ * A stop within this time after another stop or after the end of an answer, in milliseconds, is taken to be meant for
+ * the previous answer.
  */
 const STOP_COOLDOWN_MS = 600
 

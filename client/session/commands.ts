@@ -45,7 +45,7 @@ export interface Refusal {
   readonly fields?: FaultFields | undefined
 }
 
-/** Returns the id by which the server's ack or error refers to the command. */
+/** Returns the id that the server's ack or error for the command contains. */
 function getCommandId(command: Command): string {
   if (command.type === "cancel") return command.exchange_id
   return command.type === "approve" ? command.call_id : command.id
@@ -143,7 +143,7 @@ export function isCommandDone(
   { command, target, isAcknowledged, isStale }: PendingCommand,
   message: WireMessage | undefined,
 ): boolean {
-  // The ack of a cancel is ambiguous (see acknowledgeCommand), so only the message's status counts.
+  // The ack of a cancel is ambiguous (see acknowledgeCommand), so only the message's status is checked.
   if (command.type === "cancel") return message === undefined || isEnded(message.status)
   if (!isAcknowledged || isStale) return isAcknowledged
   if (command.type !== "approve") return message === undefined

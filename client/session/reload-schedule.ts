@@ -13,7 +13,7 @@ export interface ReloadScheduleDeps {
   setTimer(ms: number, callback: () => void): () => void
 }
 
-/** Resets that are further apart than this, in milliseconds, do not count as repeated. */
+/** Resets that are further apart than this, in milliseconds, are not treated as repeated. */
 const RESET_WINDOW_MS = 20_000
 /**
  * Number of consecutive epoch changes after which history is still reloaded without delay, because the user may switch

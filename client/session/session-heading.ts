@@ -1,6 +1,6 @@
 /**
- * session-heading.ts: what the top bar and the document title show: the open session, and the session from which it was
- * opened.
+ * session-heading.ts: the data that the top bar and the document title show: the open session, and the session from
+ * which it was opened.
  */
 
 import { computed, type ReadonlySignal } from "@preact/signals"

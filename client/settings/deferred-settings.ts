@@ -1,4 +1,4 @@
-/** deferred-settings.ts: whether the settings page is open, and its code, which is loaded when it is first opened. */
+/** deferred-settings.ts: records whether the settings page is open, and loads its code when it is first opened. */
 
 import { type ReadonlySignal, signal } from "@preact/signals"
 import { deferModule } from "../ui/deferred-module.ts"

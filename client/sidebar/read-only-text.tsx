@@ -1,6 +1,7 @@
 /**
- * read-only-text.tsx: what replaces the composer and the welcome screen where nothing can be written: while the tenant
- * is leaving, in another user's shared conversation, and for users who may only read. Source: SPEC PG85, SH13.
+ * read-only-text.tsx: the text that replaces the composer and the welcome screen where nothing can be written: while
+ * the tenant is leaving, in another user's shared conversation, and for users who may only read. Source: SPEC PG85,
+ * SH13.
  */
 
 import type { VNode } from "preact"

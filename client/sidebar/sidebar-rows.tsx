@@ -82,7 +82,8 @@ function RowSection({ name, sessions, renderRow }: RowSectionProps): VNode {
 
 /**
  * Divides the rows into pinned ones, those in folders, and others. Until the folders have been loaded, `folders` is
- * nullish and all rows that name a folder count as rows in folders, so that they don't move when the folders appear.
+ * nullish and all rows that name a folder are treated as rows in folders, so that they don't move when the folders
+ * appear.
  */
 function divideRows(
   rows: readonly SessionSummary[],

@@ -19,7 +19,7 @@ import { agentText } from "../words/parts/agent-text.ts"
 import { type ToolSegment, ToolView } from "./tool-call.tsx"
 import { useTranscriptRequests } from "./transcript-requests.ts"
 
-/** The tool with which an agent sends a question to another agent. */
+/** The tool that an agent uses to send a question to another agent. */
 const AGENT_TOOL = "agents_message"
 /** Longer text is collapsed. In UTF-16 code units, and in lines. */
 const MAX_OPEN_CHARS = 600

@@ -7,7 +7,7 @@
 
 import { type Signal, signal } from "@preact/signals"
 
-/** Within this distance from the end, the view counts as being at the end. */
+/** Within this distance from the end, the view is considered to be at the end. */
 const END_THRESHOLD_PX = 24
 /** Within this distance from the first or last message that is shown, the next page is requested. */
 const EDGE_THRESHOLD_PX = 900

@@ -211,7 +211,7 @@ interface InputRequestProps {
   readonly input: NonNullable<ToolSegment["input"]>
 }
 
-/** The form with which the call asks the user for input. Renders nothing where no answer can be sent. SPEC MP34. */
+/** The form in which the call asks the user for input. Renders nothing where no answer can be sent. SPEC MP34. */
 function InputRequest({ callId, input }: InputRequestProps): VNode | null {
   useEffect(() => void inputForm.load(), [])
   const requests = useChangeRequests()

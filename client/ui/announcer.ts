@@ -1,4 +1,7 @@
-/** announcer.ts: what screen readers announce while an answer is being written, and when it ends. Source: SPEC PG17. */
+/**
+ * announcer.ts: controls what screen readers announce while an answer is being written and when it ends. Source: SPEC
+ * PG17.
+ */
 
 import { type Signal, signal } from "@preact/signals"
 import type { MessageStatus } from "../../shared/protocol/message.ts"

@@ -128,7 +128,7 @@ function isKnownKind(kind: string): kind is ImportKind {
 }
 
 /**
- * Returns the message about the content of one kind. A kind of the form `block:chart` names a type that this version
+ * Returns the message about the content of one kind. A kind such as `block:chart` names a type that this version
  * doesn't know.
  */
 export function describeImportKind(kind: string, count: number): string {

@@ -82,7 +82,7 @@ export function ComposerDialogs({ host, onFiles }: Omit<ComposerToolsProps, "fie
   )
 }
 
-/** The agent with which the next conversation starts, with a button that removes it. */
+/** The agent chosen for the next conversation, with a button that removes it. */
 function ChosenAgent({ host }: { readonly host: WritingHost }): VNode | null {
   const { agent } = host.nextOptions.value
   if (agent === undefined) return null

@@ -1,6 +1,6 @@
 /**
- * effort-choice.tsx: how much the model thinks about the next messages: an item of the tools menu, and a chip above the
- * message box. The choice is offered only if the agent has an effort. SPEC TM9.
+ * effort-choice.tsx: lets the user choose how much the model thinks about the next messages: an item in the tools menu,
+ * and a chip above the message box. The choice is offered only if the agent has an effort. SPEC TM9.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -15,7 +15,7 @@ import { menuAnchor } from "./tools-state.ts"
 import { readSessionAgent } from "./writing-api.ts"
 import type { WritingHost } from "./writing-host.ts"
 
-/** The agent of a new conversation for which no agent was chosen. */
+/** The agent of a new conversation if the user hasn't chosen one. */
 const DEFAULT_AGENT = "general"
 
 /**

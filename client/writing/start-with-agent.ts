@@ -1,4 +1,4 @@
-/** start-with-agent.ts: chooses the agent with which the next conversation starts. */
+/** start-with-agent.ts: chooses the agent for the next conversation. */
 
 import { focusRequests } from "../ui/focus.ts"
 import type { WritingHost } from "./writing-host.ts"

@@ -1,4 +1,4 @@
-/** tools-state.ts: what the composer's tools have opened. Menus and dialogs are outside the composer's form. */
+/** tools-state.ts: records what the composer's tools have opened. Menus and dialogs are outside the composer's form. */
 
 import { type Signal, signal } from "@preact/signals"
 

@@ -1,10 +1,10 @@
 /**
- * program-question.ts: the question for an external agent, which a program answers instead of a model. Source: SPEC EA2
- * to EA5.
+ * program-question.ts: a question to an external agent. A program answers such a question instead of a model. Source:
+ * SPEC EA2 to EA5.
  *
  * turn ▶ PROGRAM QUESTION ▶ tenant object ▶ a program's request
- * An empty answer in the rows represents the question. The question waits until a program has claimed it, or until its
- * time has run out.
+ * The stored rows represent the question as an empty answer. The question waits until a program claims it or its time
+ * runs out.
  */
 
 import { type Result, fail, succeed } from "../../shared/fault.ts"

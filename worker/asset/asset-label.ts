@@ -1,8 +1,7 @@
 /**
- * asset-label.ts: creates the label of an asset, which is safe to display, to put into a header, and to use as a file
- * name.
+ * asset-label.ts: creates an asset's label, which is safe to display, to put into a header, and to use as a file name.
  *
- * The label is derived from the name of an upload or from the title that a tool provides (SPEC AS6).
+ * The label is derived from an upload's file name or from the title that a tool provides (SPEC AS6).
  */
 
 import { MAX_LABEL_CHARS } from "../../shared/limits.ts"

@@ -47,7 +47,7 @@ export interface AssetServiceDeps {
   readonly bucket: () => R2Bucket
   readonly times: Pick<TimeLimits, "assetPendingMs" | "toolMs">
   readonly armAlarm: () => void
-  /** Counts and reports what the session stores. */
+  /** Counts and reports the bytes that the session stores. */
   readonly bytes: SessionBytes
 }
 

@@ -117,7 +117,7 @@ export async function pipeAndHash(
   if (signal.aborted) onAbort()
   digest.digest.catch(() => {})
   const inputDone = writeChunks(upload, [file, sum]).catch((error) => failWith({ reason: "asset_cut_off" }, error))
-  // Called in an async function, so that a bucket that throws synchronously also counts as failed.
+  // Called in an async function, so that a synchronous exception from the bucket is handled like a rejection.
   const outputDone = (async () => await consume(readable))()
   await Promise.all([inputDone, outputDone.catch((error) => failWith({ reason: "asset_store_failed" }, error))])
   signal.removeEventListener("abort", onAbort)

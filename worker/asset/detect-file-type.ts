@@ -75,10 +75,7 @@ function isMp3Frame([sync = 0, head = 0, rates = 0]: Uint8Array): boolean {
   return isLayer3 && bitRate !== 0 && bitRate !== 15 && (rates & 0x0c) !== 0x0c
 }
 
-/**
- * Matches an MP4 header with a single track, which is audio: the next track number is 2, and the first handler is
- * `soun`.
- */
+/** Matches an MP4 header whose only track is audio: the next track number is 2, and the first handler is `soun`. */
 const AUDIO_ONLY_MP4 = /moov.{4}mvhd(?:\0.{95}|\x01.{107})\0\0\0\x02(?:(?!hdlr).)*hdlr.{8}soun/s
 
 /**

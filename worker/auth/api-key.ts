@@ -1,9 +1,9 @@
 /**
  * api-key.ts: creates and parses API keys: `ck_<tenant>_<id>_<secret>_<checksum>`.
  *
- * The tenant determines the object to call, and the id identifies the row in that object. With the checksum, the server
- * and secret scanners need no request to reject strings that are not API keys. Only the SHA-256 of the secret is
- * stored. `TenantKeys.useKey` checks keys; routes call it through `tenant-access-cache.ts`.
+ * The tenant determines the object to call, and the id identifies the row in that object. Because of the checksum, the
+ * server and secret scanners can reject strings that are not API keys without a request. Only the SHA-256 of the secret
+ * is stored. `TenantKeys.useKey` checks keys; routes call it through `tenant-access-cache.ts`.
  */
 
 import * as v from "valibot"

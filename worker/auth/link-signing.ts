@@ -27,8 +27,8 @@ export interface LinkClaims {
   /** The user for whom the link was signed, if it is not the session's owner (`user`). */
   readonly viewer?: string | undefined
   /**
-   * Whether the link is for the readers of a shared copy. If so, `session` is the copy's id; once the link has been
-   * checked, it is the session's key.
+   * Whether the link is for the readers of a shared copy. If so, `session` is the copy's id at first, and the session's
+   * key once the link has been checked.
    */
   readonly isShare?: boolean
   /** The asset's id; for the audience `remote`, the URL. */

@@ -39,8 +39,8 @@ export function findTokenFault(claims: Claims, revoked: RevocationState): TokenF
 type TokenFault = { readonly reason: "user_suspended" | "token_revoked" }
 
 /**
- * Whether a token was issued before all tokens of its user were revoked. A token without `iat` counts as issued before
- * the revocation.
+ * Whether a token was issued before all tokens of its user were revoked. A token without `iat` is treated as issued
+ * before the revocation.
  */
 export function isIssuedBeforeCutoff({ issued }: Pick<Claims, "issued">, { upTo }: RevocationState): boolean {
   // Not `issued <= upTo`: a token whose `issued` is NaN is revoked too.

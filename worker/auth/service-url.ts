@@ -8,7 +8,7 @@ import { isLoopbackName } from "../platform/origin.ts"
 
 export interface ServiceUrlEnv {
   readonly ENVIRONMENT: string
-  /** URLs of the deployment itself (`Env`), which cannot be a service of a tenant. */
+  /** URLs of the deployment itself (`Env`), which a tenant cannot configure as a service. */
   readonly PAGE_DOMAIN?: string
   readonly PAGE_ORIGIN?: string
   readonly CANVAS_ORIGIN?: string

@@ -18,7 +18,7 @@ import type { RevocationRows } from "./revocation-rows.ts"
 const MAX_PARALLEL_COUNTS = 32
 const COUNT_TIMEOUT_MS = 5_000
 
-/** Time in which a session must respond, in milliseconds. Otherwise, it counts as unreached. */
+/** How long to wait for a session's response, in milliseconds. After that, the session is counted as unreached. */
 const CLOSE_TIMEOUT_MS = 5_000
 
 /**
@@ -48,7 +48,7 @@ export class HolderSockets {
     this.#deps = deps
   }
 
-  /** Checks whether a session may have this number of open sockets of the user. Errors: `user_sockets_full`. */
+  /** Checks whether the user may have this number of open sockets in a session. Errors: `user_sockets_full`. */
   async check(session: string, sockets: number, max = MAX_USER_SOCKETS): Promise<Result<null>> {
     const { rows, now } = this.#deps
     const isFull = (): boolean => rows.sumSockets(session, now() / 1000) + sockets > max

@@ -9,7 +9,7 @@ import type { Login, LoginSecrets, NewLogin } from "../platform/rpc/directory-rp
 import { CLAIMED_ROLE_MS, LOGIN_IDLE_MS, LOGIN_MS, LOGIN_OVERLAP_MS } from "../../shared/limits.ts"
 
 /**
- * Maximum number of concurrent sign-ins of a user, on several devices and browsers. The least recently used sign-in
+ * Maximum number of a user's concurrent sign-ins on different devices and browsers. The least recently used sign-in
  * ends first. SPEC SI6.
  */
 export const MAX_LOGINS = 50

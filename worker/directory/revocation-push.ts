@@ -11,7 +11,7 @@ import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
 import type { RevocationRows, SocketHolder } from "./revocation-rows.ts"
 
-/** Time in which a session must respond, in milliseconds. Otherwise, it counts as not notified. */
+/** How long to wait for a session's response, in milliseconds. After that, the session is treated as not notified. */
 const PUSH_TIMEOUT_MS = 5_000
 
 /** Maximum number of sessions that are notified at the same time. */

@@ -73,9 +73,9 @@ export class RevocationRows {
   }
 
   /**
-   * Adds or updates a holder. A new holder has no sockets of tokens that were revoked earlier, so it counts as notified
-   * up to `notifiedUpTo`. `sockets`: the number of the user's open sockets in the session, including the one that is
-   * being opened.
+   * Adds or updates a holder. A new holder has no sockets of tokens that were revoked earlier, so it is treated as
+   * notified up to `notifiedUpTo`. `sockets`: the number of the user's open sockets in the session, including the one
+   * that is being opened.
    */
   addHolder(session: string, { tenant, user, expires }: Claims, notifiedUpTo: number, sockets: number): void {
     this.#query(

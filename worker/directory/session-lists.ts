@@ -42,7 +42,7 @@ const RUNNING_SQL = `SELECT id FROM sessions
 
 /**
  * Maximum time since a session with a running turn was last used, in milliseconds. This is longer than a message can
- * wait for its turn, and longer than a turn counts as running (MAX_RUNNING_MS).
+ * wait for its turn, and longer than a turn is considered running (MAX_RUNNING_MS).
  */
 const RUNNING_WINDOW_MS = 24 * 60 * 60_000
 
@@ -96,8 +96,8 @@ export class SessionLists {
 
   /**
    * Adds a new session to the list, unless it is already listed. Errors: `sessions_full`, `budget_exhausted`;
-   * `session_unknown` if a deleted session has the id and isn't erased yet, because the new session would be erased
-   * with the deleted one.
+   * `session_unknown` if a deleted session with this id isn't erased yet, because the new session would be erased along
+   * with it.
    */
   add(entry: DirectoryEntry): Result<null> {
     this.#host.tables.create()

@@ -1,5 +1,5 @@
 /**
- * share-entries.ts: the SQL rows of a user's shared copies, for the list of all of them.
+ * share-entries.ts: the SQL rows from which all of a user's shared copies are listed.
  *
  * The entries grant no access, and the session's own rows decide which copies exist. An entry is added before its copy
  * is made and removed after the copy is deleted. Expired copies are omitted.
@@ -18,7 +18,7 @@ export const SHARE_ENTRY_TABLE = `
     created INTEGER NOT NULL, expires INTEGER) WITHOUT ROWID;
   CREATE INDEX share_entry_session ON share_entry (session)`
 
-/** Maximum number of shared copies of a user: all of them fit into one response. SPEC SR7. */
+/** Maximum number of a user's shared copies. One response contains all of them. SPEC SR7. */
 export const MAX_USER_SHARES = 500
 
 type Row = Omit<SessionShare, "named"> & { session: string; named: number }

@@ -39,7 +39,7 @@ export class TokenRevocations {
   readonly #holderSockets: HolderSockets
   readonly #scheduleAlarm: () => void
 
-  /** `scheduleAlarm` sets the directory's alarm, for `nextAlarmAt` at the latest. */
+  /** `scheduleAlarm` sets the directory's alarm to `nextAlarmAt` or earlier. */
   constructor(host: DirectoryHost, accountRows: AccountRows, loginRows: LoginRows, scheduleAlarm: () => void) {
     this.#host = host
     this.#rows = new RevocationRows(host.sql)
@@ -75,7 +75,7 @@ export class TokenRevocations {
     this.#rows.pruneExpired(nowSeconds())
     const admitted = await this.#holderSockets.check(session, sockets)
     if (!admitted.ok) return admitted
-    // While sessions were queried for their number of sockets, the token may have been revoked.
+    // The token may have been revoked while the sessions were queried for their number of sockets.
     const newest = this.readState()
     const newFault = findTokenFault(claims, newest)
     if (newFault !== null) return fail(newFault)

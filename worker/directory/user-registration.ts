@@ -30,7 +30,7 @@ export class UserRegistration {
    * directory rejects, so that it never stores data of a user whom the tenant does not know. A used directory continues
    * and retries on the next contact.
    *
-   * Cost: one call to the tenant and one row here, once. After that, nothing.
+   * Cost: one call to the tenant and one row written here, on first contact only.
    */
   async ensure(role?: Role, isFirstSession = false): Promise<void> {
     const { env, tables, tenant, user } = this.#host

@@ -74,7 +74,9 @@ export function* readBlocks(file: Uint8Array): Generator<Block | null> {
   }
 }
 
-/** Cuts a stream of lines into pieces of about BLOCK_BYTES that end at line ends. Cost: memory for one piece. */
+/**
+ * Cuts a stream of lines into pieces of about BLOCK_BYTES. Each piece ends at a line break. Cost: memory for one piece.
+ */
 export async function* cutAtLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   let pending: Uint8Array[] = []
   let size = 0

@@ -22,7 +22,7 @@ export function stagedKey(tenant: string, id: string, n: number): string {
   return `${tenant}/.imports/${id}/${n}`
 }
 
-/** Maximum duration of the upload of one file, in milliseconds: enough for the largest file at 1 Mbit/s. */
+/** Maximum time that uploading one file may take, in milliseconds: enough for the largest file at 1 Mbit/s. */
 const MAX_FILE_UPLOAD_MS = 3 * 60_000
 
 interface FileUpload {

@@ -28,8 +28,8 @@ export const ARCHIVE_FILE_BYTES = 8 * 1024 * 1024
 export const MAX_ARCHIVE_FILE_BYTES = 2 * ARCHIVE_FILE_BYTES
 
 /**
- * Maximum number of stored bytes with which an export may start. No archive can hold more than this (62.5 GiB). Most
- * archives hold less, because few files reach the maximum size. SPEC TX11.
+ * An export may start only if the tenant stores at most this many bytes. No archive can hold more than this (62.5 GiB).
+ * Most archives hold less, because few files reach the maximum size. SPEC TX11.
  */
 export const MAX_EXPORTED_BYTES = MAX_ARCHIVE_FILES * MAX_ARCHIVE_FILE_BYTES
 

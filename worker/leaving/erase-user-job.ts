@@ -75,7 +75,7 @@ async function eraseShares(env: Env, { tenant, user }: SessionOwner): Promise<vo
   for (;;) {
     const shares = await directory.listShared(SHARES_PER_PAGE)
     for (const { owner, id } of shares) {
-      // Only the objects themselves know whether the session's key is its public id or a private key.
+      // Only the objects themselves can tell whether the session's key is its public id or a private key.
       for (const key of [id, createPrivateKey(id, owner)])
         await sessionStub(env, tenant, key).removeViewer({ tenant, user: owner }, user)
       await directory.removeShared(owner, id)

@@ -7,7 +7,7 @@ import { archiveKey, deleteWholePrefix, stagedKey } from "./archive-files.ts"
 import type { Job } from "./job-rows.ts"
 import type { LeavingHost } from "./leaving-host.ts"
 
-/** Maximum number of listed jobs of a kind. Each job is removed after some days. */
+/** Maximum number of jobs of each kind that are listed. Each job is removed after some days. */
 export const MAX_LISTED_JOBS = 100
 
 /** How long the files of an export, and those uploaded for an import, are kept, in milliseconds. SPEC TX13. */

@@ -1,5 +1,6 @@
 /**
- * job-rows.ts: the SQL rows of a tenant's jobs: exports, imports and erasures, their files, and the tenant's standing.
+ * job-rows.ts: the SQL rows of a tenant's jobs (exports, imports and erasures), of the jobs' files, and of the tenant's
+ * standing.
  *
  * A job stores its progress after each slice of work, so another process can continue it.
  */
@@ -198,7 +199,7 @@ export class JobRows {
     return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM job_file WHERE job = ? AND n > 0", job).one().n
   }
 
-  /** Returns the numbers of the first files for which an import is waiting. */
+  /** Returns the numbers of the first files that an import is still waiting for. */
   listMissing(job: string, limit: number): number[] {
     const query = "SELECT n FROM job_file WHERE job = ? AND stored = 0 ORDER BY n LIMIT ?"
     return this.#sql

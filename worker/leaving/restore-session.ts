@@ -2,8 +2,8 @@
  * restore-session.ts: creates one session of an imported archive: its row, its assets, its transcript and its entry in
  * the list.
  *
- * Every step can be repeated. The transcript is imported like an uploaded file. The transcript has the seal of the
- * exported tenant, so its cards are shown as before.
+ * Every step can be repeated. The transcript is imported like an uploaded file. The transcript carries the exported
+ * tenant's seal, so its cards are shown as before.
  */
 
 import { assetObjectKey, assetToPutOptions } from "../asset/bucket.ts"

@@ -14,8 +14,8 @@ import { userKey } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
 
 /**
- * Time in which a binding must respond, in milliseconds. Otherwise, it counts as failed. A working binding needs no
- * network.
+ * How long to wait for a binding's response, in milliseconds. After that, the call is treated as failed. A working
+ * binding responds without using the network.
  */
 const BINDING_MS = 1_000
 
@@ -26,8 +26,8 @@ const BINDINGS = {
 } as const satisfies Record<RateClass, Record<"user" | "tenant", keyof RateBindings>>
 
 /**
- * Counts a user's request, and admits or refuses it. A request that exceeds the user's limit does not count for the
- * tenant, because one user could otherwise block all others. Errors: `rate_limited`. Never throws.
+ * Counts a user's request, and admits or refuses it. A request that exceeds the user's limit does not count towards the
+ * tenant's limit, because one user could otherwise block all others. Errors: `rate_limited`. Never throws.
  */
 export async function checkRate(env: RateBindings, rateClass: RateClass, who: SessionOwner): Promise<Result<null>> {
   const { user, tenant } = BINDINGS[rateClass]

@@ -3,8 +3,8 @@
  * 4.4).
  *
  * The administrator names the issuer, and the metadata must name the same one. An MCP server cannot choose who receives
- * the secret, so it cannot mix up authorization servers. The token is for this server only (RFC 8707). Source: SPEC
- * MP7.
+ * the secret, so it cannot make the client confuse authorization servers. The token is for this server only (RFC 8707).
+ * Source: SPEC MP7.
  */
 
 import { fail, type McpFlaw, type Result, succeed } from "../../shared/fault.ts"

@@ -10,7 +10,7 @@ import type { McpTool } from "../settings/mcp-config.ts"
 import type { CallInputs } from "../store/callbacks/call-inputs.ts"
 import type { Tool } from "../tool/tool.ts"
 
-/** The session in which the tools are called: its user, and the store for what calls ask the user. */
+/** The session in which the tools are called: its user, and the store for the questions that calls ask the user. */
 export interface McpHost {
   readonly row: SessionOwner
   readonly inputs: CallInputs

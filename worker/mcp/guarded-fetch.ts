@@ -49,7 +49,7 @@ export function createGuardedFetch(address: string, env: ProviderEnv, signal: Ab
     throw new McpBoundError(because)
   }
   const send = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
-    // The package asks servers of protocol version 2025-11-25 for a stream of notifications, which nothing here reads.
+    // The package asks servers of protocol version 2025-11-25 for a stream of notifications, which Cuecard doesn't use.
     if (init.method === "GET") return new Response(null, { status: 405 })
     const url = checkProviderUrl(address, env)
     if (!url.ok || String(input) !== address) return refuse("address")

@@ -26,7 +26,7 @@ import type { InputReply, ServerReply } from "./elicitation/call-with-input.ts"
 import { createGuardedFetch, type GuardedFetch, McpBoundError } from "./guarded-fetch.ts"
 import { type McpResult, resultToData } from "./mcp-result.ts"
 
-/** Maximum number of pages of a tool list that are read. */
+/** At most this many pages of a tool list are read. */
 const MAX_LIST_PAGES = 4
 
 /** Maximum length of a stored answer to `server/discover`, in characters. */
@@ -138,7 +138,7 @@ async function withClient<T>(
   const guard = createGuardedFetch(endpoint.url, env, signal)
   const client = createClient(capabilities)
   try {
-    // The package waits for its own time limit if a stream fails or a probe is aborted.
+    // If a stream fails or a probe is aborted, the package would keep waiting until its own time limit.
     return succeed(await rejectOnAbort(connectAndRun(client, endpoint, guard, run), guard.signal))
   } catch (error) {
     return fail(guard.readFlaw() ?? errorToFlaw(error, signal))
@@ -174,7 +174,7 @@ const NO_RECONNECTION = {
 
 /**
  * Creates a client, which declares that it can show apps and, for the calls of a conversation, that it can show forms.
- * So a server can't ask for a model or files.
+ * It declares nothing else, so a server can't ask for a model or files.
  */
 function createClient(more: ClientCapabilities): Client {
   return new Client(

@@ -8,7 +8,7 @@
 import { isJsonObject, type Json } from "../../shared/json.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 
-/** Maximum number of parts of a result that are read. */
+/** At most this many parts of a result are read. */
 const MAX_PARTS = 200
 const MAX_LINK_CHARS = 2_048
 

@@ -3,12 +3,12 @@
 import { isJsonObject } from "../../shared/json.ts"
 import type { OfferedTool, ToolVisibility } from "../settings/mcp-config.ts"
 
-/** Matches the URI of an app, which has at most 256 characters. */
+/** Matches an app's URI, which may have at most 256 characters. */
 const APP_URI = /^ui:\/\/[\x21-\x7e]{1,251}$/
 
 /**
- * Reads a tool's app and visibility. Anything that is not well formed counts as absent. Older servers name the app in a
- * flat field.
+ * Reads a tool's app and visibility. Anything that is not well formed is ignored. Older servers name the app in a flat
+ * field.
  */
 export function readToolUi({ _meta }: { readonly [key: string]: unknown }): Pick<OfferedTool, "app" | "visibility"> {
   if (!isJsonObject(_meta)) return {}

@@ -63,7 +63,7 @@ export async function createAuthorizationRequest(
   return succeed({ url: url.href, state, verifier })
 }
 
-/** Whether the issuer supports PKCE. Metadata may omit the methods, so their absence counts as support. */
+/** Whether the issuer supports PKCE. Metadata may omit the methods, so support is assumed if they are absent. */
 function supportsPkce({ code_challenge_methods_supported: methods }: IssuerMetadata): boolean {
   return !Array.isArray(methods) || methods.includes("S256")
 }

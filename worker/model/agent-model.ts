@@ -20,7 +20,7 @@ import { withRetries } from "./model-retry.ts"
 import { loadProviderModel } from "./provider-loader.ts"
 import { findProviderName } from "./provider-name.ts"
 
-/** Statuses with which a provider refuses a key. */
+/** The HTTP statuses that a provider returns if it refuses a key. */
 const REFUSED: ReadonlySet<number | null> = new Set([401, 403])
 
 export interface AgentModel {
@@ -64,7 +64,7 @@ function withEffort(model: Model, effort: Agent["effort"]): Model {
   return effort === undefined ? model : { ...model, stream: (request) => model.stream({ effort, ...request }) }
 }
 
-/** The tenant, user and agent for which a model is called. */
+/** The tenant, user and agent on whose behalf a model is called. */
 interface Caller {
   readonly tenant: string
   readonly agent: string

@@ -5,7 +5,7 @@
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { SessionFolder } from "../../shared/protocol/http-body.ts"
 
-/** Maximum number of folders of a user. The page shows all of them. SPEC OG3. */
+/** Maximum number of folders per user. The page shows all of them. SPEC OG3. */
 export const MAX_FOLDERS = 100
 
 type FolderRow = { id: string; name: string; created: number }

@@ -18,7 +18,8 @@ import { PromptRows } from "./prompt-rows.ts"
 import { SessionChanges } from "./session-changes.ts"
 
 /**
- * Maximum number of sessions that an alarm erases, and of calls with which it fetches text. The next alarm continues.
+ * Maximum number of sessions that an alarm erases, and maximum number of calls that it makes to fetch text. The next
+ * alarm continues.
  */
 const ERASED_PER_ALARM = 20
 const FETCHES_PER_ALARM = 4

@@ -1,5 +1,5 @@
 /**
- * organizing-columns.ts: the SQL columns and tables with which a user organises sessions, in the user's directory.
+ * organizing-columns.ts: the SQL columns and tables that record how a user organises sessions, in the user's directory.
  */
 
 /**

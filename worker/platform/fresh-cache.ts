@@ -42,7 +42,7 @@ export class FreshCache<T> {
   /** Returns the cached value; undefined if there is no fresh one. */
   get(key: string, now: number, maxAgeMs: number = this.#maxAgeMs): T | undefined {
     const cached = this.#entries.get(key)
-    // If the clock was set back, an entry from the future counts as stale.
+    // If the clock was set back, an entry from the future is treated as stale.
     const isFresh = cached !== undefined && cached.fetchedAt <= now && now - cached.fetchedAt < maxAgeMs
     return isFresh ? cached.value : undefined
   }

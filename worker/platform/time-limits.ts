@@ -89,7 +89,7 @@ export interface TimeLimits {
   readonly usageSpreadMs: number
 }
 
-/** Reads the time limits. An invalid factor counts as 1. */
+/** Reads the time limits. An invalid factor is treated as 1. */
 export function readTimeLimits(env: TimeLimitsEnv): TimeLimits {
   const factor = Number(env.TIME_SCALE ?? 1)
   const scale = factor > 0 && factor <= 1 ? factor : 1

@@ -39,7 +39,7 @@ type AppContext = Context<AppEnv>
 export const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
 /**
- * Reads a JSON body and checks it against a schema. An empty body counts as `{}` and needs no type. The bytes are
+ * Reads a JSON body and checks it against a schema. An empty body is read as `{}` and needs no type. The bytes are
  * counted as they arrive, because Content-Length may be wrong or absent.
  *
  * Errors: `body_type_refused`, `body_too_large`, `body_stalled`, `body_malformed`, `field_invalid` with the field.

@@ -22,7 +22,9 @@ import { decimalSchema, pageToResponse, titleSchema } from "./session-fields.ts"
 import { createOwnSession, requireSession } from "./access/require-session.ts"
 import { createHono } from "./hono-app.ts"
 
-/** Header with the id under which the log records a message sent over HTTP, accepted or not. */
+/**
+ * The header with the id that identifies a message sent over HTTP in the log, whether or not the message was accepted.
+ */
 const TRACE_HEADER = "trace-id"
 
 /** If the client chooses the id, creating the same session twice has no effect. */

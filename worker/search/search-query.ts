@@ -3,8 +3,8 @@
  * Pure.
  *
  * Words in quotation marks must follow each other; so must the parts of a word such as `e-mail`. All phrases must
- * occur. The last word may be incomplete. The expression never contains the user's text as it was typed, but only
- * letters, digits and marks, in quotation marks.
+ * occur. The last word may be incomplete. The expression never contains the text exactly as the user typed it. It
+ * contains only letters, digits and marks, in quotation marks.
  */
 
 import { listWords, type Term, type Word, wordsToTerms } from "./word-list.ts"

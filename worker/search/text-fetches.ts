@@ -49,7 +49,7 @@ export class TextFetches {
     return this.#findNew() === null ? (this.#findFailed()?.at ?? Infinity) : 0
   }
 
-  /** Records a failed attempt. After MAX_FAILURES the session counts as fetched. */
+  /** Records a failed attempt. After MAX_FAILURES, the session is treated as fetched. */
   recordFailure(session: string, now: number): void {
     const query = "SELECT failures FROM text_fetch WHERE session = ?"
     const failures = (this.#sql.exec<{ failures: number }>(query, session).toArray()[0]?.failures ?? 0) + 1

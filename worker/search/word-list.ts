@@ -35,7 +35,7 @@ const WORD_PATTERN = new RegExp(
 /** Marks that a search ignores: accents, vowel points of Hebrew and Arabic, and the Arabic letter stretcher. */
 const IGNORED_MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]/g
 
-/** Letters that count as other letters in a search, and that Unicode does not decompose. */
+/** Letters that a search treats as other letters, and that Unicode does not decompose. */
 const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",

@@ -1,7 +1,7 @@
 /**
  * frame-handlers.ts: handles each type of client frame.
  *
- * Frames with an id are answered with `ack` or `error`.
+ * The response to a frame with an id is `ack` or `error`.
  */
 
 import { type Result, succeed } from "../../shared/fault.ts"

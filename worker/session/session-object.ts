@@ -1,7 +1,7 @@
 /**
  * session-object.ts: the Durable Object of one session, named `tenant:session`.
  *
- * The class only routes: each method finds the live session of the caller and passes the call on. `SessionRpc`
+ * The class only routes: each method finds the caller's live session and passes the call on to it. `SessionRpc`
  * describes the methods.
  */
 

@@ -13,7 +13,7 @@ import { isReadOnly } from "../platform/rpc/claims.ts"
 
 /**
  * Answers a WebSocket request. The Worker has already checked the token, as it does for any request; the owner or
- * viewer is checked here. The call waits for no other object (SPEC AU18).
+ * viewer is checked here. The call doesn't wait for any other object (SPEC AU18).
  */
 export function openSocket(lifecycle: SessionLifecycle, request: Request): Response {
   const claims = readClaims(request)

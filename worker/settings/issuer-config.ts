@@ -9,10 +9,10 @@ import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { removeControls } from "../../shared/text/title.ts"
 import { ROLES, type Role } from "../platform/rpc/claims.ts"
 
-/** The beginning of the ids of all users whose id is derived from an issuer. Other ids may begin with it, too. */
+/** The prefix of every user id that is derived from an issuer. Other ids may also begin with it. */
 export const FOREIGN_USER_PREFIX = "o_"
 
-/** Maximum number of issuers of a tenant: enough for its own providers and for a change of provider. */
+/** Maximum number of issuers per tenant: enough for its own providers and for a change of provider. */
 export const MAX_ISSUERS = 10
 
 /** Maximum length of a claim's name, in characters. Names may be URLs. */

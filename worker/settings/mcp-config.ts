@@ -9,7 +9,7 @@ import type { McpConnection } from "../../shared/protocol/http-body.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 
-/** Maximum number of servers of a tenant. */
+/** Maximum number of servers per tenant. */
 export const MAX_MCP_SERVERS = 16
 
 /** Maximum number of tools that a server can offer. Models choose poorly among more tools. */
@@ -246,7 +246,7 @@ export interface McpRpc {
   listMcpAppHosts(server: string): Promise<readonly string[]>
   /** Returns the servers to which a user can connect. */
   listMcpConnections(user: string): Promise<readonly McpConnection[]>
-  /** Returns the client with which users connect to a server. Errors: `mcp_server_unknown`. */
+  /** Returns the OAuth client that users' connections to a server use. Errors: `mcp_server_unknown`. */
   getMcpClient(name: string): Promise<Result<McpClient>>
   /**
    * Stores the tokens that `client` has received for a user. Errors: `mcp_server_unknown` if the server was changed in

@@ -7,7 +7,7 @@ import { EFFORTS } from "../../shared/model-effort.ts"
 import { modelPriceSchema } from "../../shared/usage/price-change.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 
-/** Maximum number of models of a tenant. SPEC TM1. */
+/** Maximum number of models per tenant. SPEC TM1. */
 export const MAX_TENANT_MODELS = 32
 
 /** The APIs through which a model can be called. */
@@ -71,7 +71,7 @@ export interface KeyRefusal {
 
 /** A model as administrators see it. The key itself is never readable. */
 export interface TenantModelView extends TenantModel {
-  /** The last four characters of the key, by which administrators recognise it; null if there is none. */
+  /** The last four characters of the key, so that administrators can recognise it; null if there is no key. */
   readonly key_end: string | null
   /** Null if the provider has not refused the key since it was set. */
   readonly refused: KeyRefusal | null

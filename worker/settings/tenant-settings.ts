@@ -72,8 +72,8 @@ export function findAllowListFaults({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSe
 }
 
 /**
- * Merges two sets of settings: unites the lists of origins and media hosts, and enables what either set enables. If
- * both sets specify `titles` or `embed_hosts`, the first one takes precedence.
+ * Merges two sets of settings: combines the lists of origins and media hosts, and enables every feature that either set
+ * enables. If both sets specify `titles` or `embed_hosts`, the first one takes precedence.
  */
 export function mergeSettings(one: TenantSettings, other: TenantSettings): TenantSettings {
   const titles = one.titles ?? other.titles

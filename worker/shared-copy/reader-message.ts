@@ -1,4 +1,4 @@
-/** reader-message.ts: reduces a message to what readers of a shared copy receive: what the owner's page shows. Pure. */
+/** reader-message.ts: reduces a message to the parts that readers of a shared copy receive. Pure. */
 
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"

@@ -20,7 +20,7 @@ import { copyPageKey, type CopyManifest, deleteCopies, manifestKey } from "./cop
 import type { ShareRows } from "./share-rows.ts"
 import { toReaderMessage } from "./reader-message.ts"
 
-/** Maximum number of shared copies of one session. */
+/** Maximum number of shared copies per session. */
 export const MAX_SESSION_SHARES = 50
 /**
  * Maximum number of messages and bytes of one copy: what a reader can scroll through, and what can be written in a few
@@ -28,7 +28,9 @@ export const MAX_SESSION_SHARES = 50
  */
 export const MAX_SHARED_MESSAGES = 2_000
 export const MAX_SHARED_BYTES = 32 * 1024 * 1024
-/** How long after its start an incomplete copy is deleted, in milliseconds: longer than any copy takes. */
+/**
+ * An incomplete copy is deleted this long after it was begun, in milliseconds. Writing a copy never takes this long.
+ */
 const GIVE_UP_MS = 10 * 60_000
 
 export interface CopyHost {

@@ -25,7 +25,7 @@ export function isFrameAllowed({ type }: ClientFrame, claims: Claims): boolean {
   return FRAME_ACCESS[type] === "read" || !isReadOnly(claims)
 }
 
-/** Returns the id by which the server's response refers to a frame; undefined for frames that get no response. */
+/** Returns the id that the server's response to a frame contains; undefined for frames that get no response. */
 export function getFrameId(frame: ClientFrame): string | undefined {
   switch (frame.type) {
     case "hello":

@@ -25,7 +25,7 @@ import { countVersions } from "./version-rows.ts"
 /** The result of a search by id. `pos` is null for a queued or withdrawn message. */
 export interface FoundMessage {
   readonly pos: number | null
-  /** The seq with which the message was accepted or withdrawn. */
+  /** The seq that was assigned when the message was accepted or withdrawn. */
   readonly seq: number
   readonly role: Role
   readonly isWithdrawn: boolean

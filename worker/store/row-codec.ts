@@ -61,7 +61,7 @@ export interface StoredMessage {
   readonly seq: number
   /** The latest time at which a running or waiting turn ends, in milliseconds since 1970. */
   readonly deadline: number | null
-  /** The position of the last message of the path below this message when another version became active. */
+  /** The position at which the path below this message ended when another version became active. */
   readonly tip?: number | null
   /** All model calls so far of a running turn. Not read for a message that has ended. */
   readonly usage?: readonly PricedCall[]
@@ -85,7 +85,7 @@ export interface TextChunk {
   readonly cut?: true
   /** Duration of thinking, in milliseconds. */
   readonly ms: number | null
-  /** JSON of the state of `clean`, on the last chunk of an open part. */
+  /** The state of `clean` as JSON, on the last chunk of an open part. */
   readonly held: string | null
   /** Grants of the part's directives, on the last chunk of a part. */
   readonly grants?: Grants

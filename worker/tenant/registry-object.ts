@@ -1,5 +1,5 @@
 /**
- * registry-object.ts: the Durable Object of one key of the deployment's registry. It stores nothing before its first
+ * registry-object.ts: the Durable Object for one key in the deployment's registry. It stores nothing before its first
  * write.
  */
 

@@ -35,7 +35,7 @@ export class TenantAudit {
     return this.#host.tables.exist() ? this.#host.audit.listAfter(seq, limit) : []
   }
 
-  /** Loads the code of the check, which few requests need. */
+  /** Loads the code for the check, which few requests need. */
   async check(after: AuditHead | null, known: AuditHead | null, limit: number): Promise<AuditCheck> {
     const { audit, tables } = this.#host
     const { start } = audit

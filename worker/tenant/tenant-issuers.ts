@@ -56,7 +56,7 @@ export class TenantIssuers {
   readonly #rows: IssuerRows
   /** Fetches in progress, keyed by issuer, so that concurrent requests share one. */
   readonly #refreshes = new Map<string, Promise<void>>()
-  /** The last change, for which the next one waits. */
+  /** The change that was started last. The next change waits for it. */
   #change: Promise<unknown> = Promise.resolve()
 
   constructor(host: TenantHost) {

@@ -44,7 +44,7 @@ export class TenantKeys implements AlarmSource {
     this.#tokenKeyRows = new TokenKeyRows(host.sql)
   }
 
-  /** Loads the code of administrators' changes, which few requests need. */
+  /** Loads the code for administrators' changes, which few requests need. */
   async administer(): Promise<KeyAdministration> {
     const { KeyAdministration: Administration } = await import("./key-administration.ts")
     return new Administration(this.#host)
@@ -93,7 +93,7 @@ export class TenantKeys implements AlarmSource {
    * RECORD_INTERVAL_MS.
    */
   useKey({ id, hash, address }: ApiKeyUse, now: number): Result<ApiKeyUser> {
-    // Nothing is stored for a tenant that does not exist, not even the attempt.
+    // Nothing is stored for a tenant that does not exist, not even a record of the attempt.
     if (!this.#host.tables.exist()) return fail({ reason: "key_invalid" })
     const key = this.#apiKeyRows.find(id)
     if (key === null || !isSameHash(key.hash, hash)) {

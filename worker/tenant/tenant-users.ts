@@ -47,7 +47,7 @@ export class TenantUsers implements AlarmSource {
     return Promise.resolve()
   }
 
-  /** Loads the code of administrators' changes and searches, which few requests need. */
+  /** Loads the code for administrators' changes and searches, which few requests need. */
   async administer(): Promise<UserAdministration> {
     const { UserAdministration: Administration } = await import("./user-administration.ts")
     return new Administration(this.#host)

@@ -47,7 +47,7 @@ export class UserAdministration {
     if (isNewRole && this.#host.users.isLastOwner(before)) return fail({ reason: "last_owner" })
     if (!isNewRole && after.name === before.name) return succeed(before)
     const roles = isNewRole ? { role: after.role, before: before.role } : {}
-    // The name is personal data. In the log, it would outlive the user's erasure.
+    // The name is personal data, which would remain in the log after the user's erasure.
     const details = after.name === before.name ? roles : { ...roles, name_changed: true }
     // A new name leaves tokens valid. The next token of each sign-in contains the new name.
     this.#write(by, after, { action: "user.changed", target: id, details }, isNewRole ? null : 0)

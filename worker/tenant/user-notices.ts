@@ -21,7 +21,7 @@ export const USER_NOTICE_TABLE = `
     up_to REAL) WITHOUT ROWID;       -- ends the tokens issued up to then, in seconds since 1970; null: all
   CREATE INDEX user_notices_retry ON user_notices (retry)`
 
-/** Time limit for a directory's response, in milliseconds. After that, the directory counts as not notified. */
+/** Time limit for a directory's response, in milliseconds. After that, the directory is treated as not notified. */
 const NOTICE_TIMEOUT_MS = 5_000
 
 /** Delay before a failed notice is retried, in milliseconds. */

@@ -1,8 +1,8 @@
 /**
  * canvas-tool.ts: saves an HTML document, which the answer can embed.
  *
- * The page shows the document in a sandboxed frame. The document can run its own scripts, but has no network and no
- * storage.
+ * The page shows the document in a sandboxed frame. The document can run its own scripts, but has no access to the
+ * network or to storage.
  */
 
 import { MAX_CANVAS_BYTES } from "../../shared/asset-limits.ts"

@@ -94,7 +94,7 @@ export type ToolReturn =
   | JsonObject
   | AsyncGenerator<string, ToolResult | JsonObject>
 
-/** Creates the result of a refused call. A failure without a `code` counts as `tool_failed`. */
+/** Creates the result of a refused call. A failure without a `code` is reported as `tool_failed`. */
 export function createRefusal(code: TurnFault, details: string): JsonObject {
   return { error: turnFaultToText(code), details, code }
 }
@@ -114,8 +114,8 @@ export interface Tool extends ToolSpec {
    */
   readonly card?: "component" | ShippedCard
   /**
-   * Whether the user must approve this call before it runs. Default: no. Without `knownUrls`, no URL counts as known.
-   * Undefined for tools whose calls never need approval. Agents that answer other agents have only such tools.
+   * Whether the user must approve this call before it runs. Default: no. Without `knownUrls`, no URL is considered
+   * known. Undefined for tools whose calls never need approval. Agents that answer other agents have only such tools.
    */
   readonly needsApproval?: (args: ToolArgs, knownUrls?: KnownUrls) => boolean
   /** Runs the tool. An exception is always a bug. Refusals and upstream faults are results (`{error, details}`). */

@@ -1,7 +1,8 @@
 /**
  * session-export.ts: streams a session's transcript, as JSONL records with a seal or as a Markdown document.
  *
- * JSONL contains every message by position with all versions. Markdown contains the active path.
+ * The JSONL export contains all versions of every message, in the order of their positions. The Markdown export
+ * contains only the active path.
  */
 
 import { keyToPublicId } from "../platform/session-key.ts"

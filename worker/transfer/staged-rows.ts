@@ -199,7 +199,7 @@ function createPartTallies(sql: SqlExecutor) {
       sql.exec("INSERT OR REPLACE INTO staged_part (part, tally) VALUES (?, ?)", part, JSON.stringify(tally))
     },
 
-    /** Deletes the tally of a part, so that it no longer counts as staged. `deleteRows` deletes its rows. */
+    /** Deletes the tally of a part, so that the part is no longer considered staged. `deleteRows` deletes its rows. */
     deletePartTally(part: number): void {
       sql.exec("DELETE FROM staged_part WHERE part = ?", part)
     },

@@ -90,7 +90,7 @@ export function enqueueMessage(host: TurnHost, user: Message): number {
   return seq
 }
 
-/** Records that the card's action counts as done from now on (SPEC KA3). */
+/** Records that the card's action is considered done from now on (SPEC KA3). */
 function recordAction({ store }: TurnHost, { action, id }: Message): void {
   if (action !== undefined) store.cardActions.put(action, id)
 }

@@ -63,7 +63,7 @@ export interface ToolDispatch {
 
 /**
  * Runs one call until it ends or reaches its time limit: the tool's own, or else `toolMs`.
- * Never throws: every error becomes a `failed` result with a code of SPEC ER2.
+ * Never throws: every error becomes a `failed` result with one of the codes in SPEC ER2.
  */
 export async function dispatchCall(dispatch: ToolDispatch): Promise<RunEvent> {
   const { call, tool } = dispatch

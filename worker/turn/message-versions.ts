@@ -185,8 +185,8 @@ function createQuestionVersion(
 
 /**
  * Creates a new version of an answer. A retry keeps the finished steps of the failed answer, and the text in which it
- * was stopped. A regeneration keeps nothing, and neither does a retry that a program answers or that repeats a
- * program's answer.
+ * was stopped. A regeneration keeps only the step with the call that a click made. The same is true of a retry if a
+ * program answers it or wrote the failed answer.
  */
 function createAnswerVersion(
   host: TurnHost,

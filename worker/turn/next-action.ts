@@ -1,7 +1,7 @@
 /**
  * next-action.ts: decides what a turn does next from its stored message alone. Pure: no I/O, no clock.
  *
- * A restart, an approval, a late tool result and a cancel therefore all continue a turn on the same code path.
+ * After a restart, an approval, a late tool result or a cancel, a turn therefore continues along the same code path.
  */
 
 import type { TurnFault } from "../../shared/fault.ts"
@@ -69,7 +69,7 @@ export function isBlankPart(part: Part): boolean {
 
 /**
  * Returns the number of finished steps of an ended answer. A retry keeps these steps and runs the others again.
- * The last step counts only if it called tools and all of them returned.
+ * The last step is included only if it called tools and all of them returned.
  */
 export function countFinishedSteps({ parts }: Message): number {
   const last = parts.at(-1)?.step ?? 0

@@ -49,7 +49,7 @@ export function resolveAgent(
   const system = createSystemPrompt(self.prompt)
   const { tenant } = host.row
   const tools = [...createTools(env, self.tools, { ...host, peers })]
-  // A tool of a tenant or of a server never replaces a built-in one.
+  // A tenant's or an MCP server's tool never replaces a built-in tool.
   for (const tool of [...createWebhookTools(env, host, webhooks), ...createMcpTools(env, host, mcp)])
     if (tools.every(({ name }) => name !== tool.name)) tools.push(tool)
   // A provider's cache needs the same order in each call (SPEC MO17).

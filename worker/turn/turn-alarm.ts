@@ -25,7 +25,7 @@ export function nextTurnAlarmAt(host: TurnHost): number | null {
   return alarmTimes.length === 0 ? null : Math.min(...alarmTimes)
 }
 
-/** Ends the wait of calls whose time has run out, and ends an external answer whose producer has gone silent. */
+/** Ends the waiting of calls that have run out of time, and ends an external answer whose producer has gone silent. */
 export function endOverdueTurn(turn: ActiveTurn): void {
   const { host } = turn
   const newest = host.store.findNewestAnswer()

@@ -213,7 +213,7 @@ export function failStoredTurn(host: TurnHost, run: TurnRun | null): void {
   host.resetSeq()
   const stored = readNewestMessage(host)
   if (stored === null || isMessageSettled(stored)) return
-  // All calls of the run count, including calls that no write has stored.
+  // All calls of the run are included, even those that no write has stored.
   const usage = run?.usage ?? new TurnUsage(host.usageRecorder, host.now, stored.usage)
   usage.endCall()
   const recorder = openRecorder(host, stored, { discardPending: true, usage })

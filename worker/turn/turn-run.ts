@@ -59,9 +59,7 @@ export interface TurnHost {
   readonly nextId: () => string
   /** Stores a file that a tool made. */
   readonly saveAsset: SaveAsset
-  /**
-   * Reads the stored template of a version of a card, as JSON text. Returns null if the version is no longer stored.
-   */
+  /** Reads the stored template of a card version, as JSON text. Returns null if the version is no longer stored. */
   readonly loadCardView: (card: ViewReference) => Promise<string | null>
   /** Finds the tenant's card for a tool's result. */
   readonly findCard: FindCard
@@ -334,7 +332,7 @@ export function logRunEnd(host: TurnHost, run: EndedRun): void {
   })
 }
 
-/** Counts the drift for each reason. The text concerned was written by the model, so it is not reported. */
+/** Counts the drift for each reason. The drifting text itself is not reported, because the model wrote it. */
 function countDrift(drift: readonly Drift[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const { reason } of drift) counts[reason] = (counts[reason] ?? 0) + 1

@@ -53,7 +53,7 @@ const MAX_SHARED_ANSWERS = 1_000
 /** For each tenant, its newest reply to any directory of this isolate. */
 const tenantAnswers = new FreshCache<TenantGrant>(SHARED_ANSWER_MS, MAX_SHARED_ANSWERS)
 
-/** Maximum time for which a refusal waits for the tenant, in milliseconds. */
+/** Maximum time that a refusal waits for the tenant, in milliseconds. */
 const MAX_ASK_MS = 5_000
 
 export class DirectoryBudgets {

@@ -13,8 +13,8 @@ export const USAGE_CLOSING_MS = 12 * 60 * 60_000
 
 /**
  * Returns when the remainder of a month is reported, in milliseconds since 1970. Each directory has its own time, which
- * a restart does not change. A future day, which occurs if the clock was set back, counts as today. A day of any
- * earlier month counts as a day of last month.
+ * a restart does not change. A future day, which occurs if the clock was set back, is treated as today. A day of any
+ * earlier month is treated as a day of last month.
  *
  * @param day the oldest day of the remainder, for example `2026-11-22`
  * @param key the name of the directory

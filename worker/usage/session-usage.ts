@@ -50,7 +50,7 @@ export class SessionUsage {
     if (calls.length === 0) return
     const row = this.#readRow() ?? { ledger: nanoid(), n: 0, day: "", sending: [], unsent: [] }
     const today = toDay(nowMs)
-    // If the clock was set back, the turn counts towards the day of the newest turn.
+    // If the clock was set back, the turn is counted on the day of the newest turn.
     const [, day = today] = [row.day, today].sort()
     const unsent = mergeEntries([...row.unsent, ...callsToEntries(calls, day, agent)])
     const { ledger, n, sending } = row

@@ -136,7 +136,7 @@ export class TenantUsage {
     this.#sql.exec(add, ERASED_LEDGER, batches)
   }
 
-  /** Returns the totals of a range of days. `listUsers` lists the tenant's users after an id, by id. */
+  /** Returns the totals for a range of days. `listUsers` lists the tenant's users after an id, by id. */
   readPage(query: UsageQuery, listUsers: (after: string, limit: number) => readonly string[]): UsagePage {
     const { from, to, by } = query
     const { rows, next } = by === "user" ? this.#readUsers(query, listUsers) : this.#readGroups(query)
@@ -180,7 +180,7 @@ export class TenantUsage {
 
 type GroupColumn = "day" | "provider" | "model" | "agent"
 
-/** The columns by which the rows are grouped, and the comparison that selects the rows after a cursor. */
+/** The columns that the rows are grouped by, and the comparison that selects the rows after a cursor. */
 const GROUPS: Readonly<Record<Exclude<UsageBy, "user">, { columns: readonly GroupColumn[]; compare: string }>> = {
   day: { columns: ["day"], compare: "day > ?" },
   model: { columns: ["model", "provider"], compare: "(model, provider) > (?, ?)" },

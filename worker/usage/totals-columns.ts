@@ -1,4 +1,4 @@
-/** totals-columns.ts: the columns of a table of totals. */
+/** totals-columns.ts: the columns of a table that stores totals. */
 
 import { addTotals, type UsageTotals } from "../../shared/usage/usage-totals.ts"
 

@@ -16,7 +16,7 @@ import type { SessionLease } from "../../shared/usage/user-account.ts"
 import { describeError, log } from "../platform/log.ts"
 import { waitAtMost } from "../platform/timeout.ts"
 
-/** Maximum time for which a message sent over HTTP waits for the configuration, in milliseconds. */
+/** Maximum time that a message sent over HTTP waits for the configuration, in milliseconds. */
 const VIEW_WAIT_MS = 1_000
 
 /** The part of a live session that its gate uses. */
@@ -82,7 +82,7 @@ export class TurnGate {
   }
 
   /**
-   * Reads the configuration again if that was last done at least TOKEN_TRUST_MS ago. If the session knows of no
+   * Reads the configuration again if that was last done at least TOKEN_TRUST_MS ago. If the session doesn't know of any
    * budgets, waits up to VIEW_WAIT_MS for the result. Never rejects.
    */
   async refreshView(): Promise<void> {

@@ -48,8 +48,8 @@ export class UserBudget {
   }
 
   /**
-   * Returns the stored account; null if the directory knows of no budgets in the tenant. Cost: one row read, on the
-   * first call only.
+   * Returns the stored account; null if the directory doesn't know of any budgets in the tenant. Cost: one row read, on
+   * the first call only.
    */
   readAccount(): UserAccount | null {
     if (this.#account === undefined) {

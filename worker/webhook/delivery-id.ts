@@ -1,4 +1,4 @@
-/** delivery-id.ts: the id by which a tenant's service recognises a call or a question. */
+/** delivery-id.ts: the id that lets a tenant's service recognise a repeated call or question. */
 
 import { computeShortHash } from "../platform/crypto/sha256-hex.ts"
 import type { SessionRow } from "../store/row-codec.ts"

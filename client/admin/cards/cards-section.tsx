@@ -34,7 +34,7 @@ const parseCardList = createParser<CardList>({
 
 const parseCardBody = (value: unknown): CardBody | null => (isJsonObject(value) ? value : null)
 
-/** Number of leading digits of a revision that are shown, which is enough to distinguish versions. */
+/** Only this many leading digits of a revision are shown, which is enough to distinguish versions. */
 const SHOWN_DIGITS = 8
 const FIRST_TEMPLATE = "facts"
 
@@ -137,8 +137,8 @@ interface StartFieldProps {
 }
 
 /**
- * The field with which the user loads a template or a card into the playground. Its value is always empty, so that the
- * same template can be chosen again.
+ * The field that loads a template or a card into the playground. Its value is always empty, so that the same template
+ * can be chosen again.
  */
 function StartField({ cards, onShipped, onOwn }: StartFieldProps): VNode {
   const id = useId()

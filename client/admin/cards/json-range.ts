@@ -1,7 +1,7 @@
 /**
  * json-range.ts: finds the range of a value in JSON text, and the position at which text stops being valid JSON, so
- * that the editor can move the cursor there. Pure. Reads the text once. Nesting deeper than MAX_JSON_DEPTH counts as a
- * syntax error.
+ * that the editor can move the cursor there. Pure. Reads the text once. Nesting deeper than MAX_JSON_DEPTH is treated
+ * as a syntax error.
  */
 
 import { MAX_JSON_DEPTH } from "../../../shared/json.ts"

@@ -1,4 +1,4 @@
-/** feedback-section.tsx: how users rated the answers of each agent, and why. Source: SPEC AD23. */
+/** feedback-section.tsx: shows how users rated each agent's answers, and why. Source: SPEC AD23. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"

@@ -11,7 +11,7 @@ import type { UnpricedModelsProps } from "./unpriced-models.tsx"
 
 const prices = deferModule(() => import("./prices-section.tsx"))
 
-/** Loads the code of the prices section. `fault` is the error message if that failed; otherwise null. */
+/** Loads the code for the prices section. `fault` is the error message if that failed; otherwise null. */
 function usePrices(): { readonly fault: string | null; readonly reload: () => Promise<void> } {
   const fault = useSignal<string | null>(null)
   const reloadPrices = async (): Promise<void> => {

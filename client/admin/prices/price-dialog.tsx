@@ -52,7 +52,7 @@ async function tryReplacePrice(api: AdminApi, old: PriceView | null, next: Price
   const others = stored.filter((price) => old === null || !isSamePrice(price, old))
   const prices = next === null ? others : [...others, next]
   const flaw = next === null ? null : findPriceFlaw(prices, others.length)
-  // 400 is the status with which the server would respond.
+  // The server would respond with status 400.
   if (flaw !== null) throw new RequestError(400, flaw)
   return await api.send("PUT", PRICES_PATH, { prices, revision }, parsePrices)
 }

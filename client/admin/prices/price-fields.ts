@@ -135,7 +135,7 @@ function describeField(field: string): string {
 }
 
 /**
- * Converts prices to the entries with which the server computes costs. Returns an empty list if a price isn't valid.
+ * Converts prices to the entries that the server uses to compute costs. Returns an empty list if a price isn't valid.
  */
 export function viewsToEntries(prices: readonly PriceView[]): readonly PriceEntry[] {
   const parsed = v.safeParse(pricesSchema, { prices })

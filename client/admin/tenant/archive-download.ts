@@ -20,7 +20,7 @@ export const EXPORTS_PATH = "/v1/tenant/exports"
 /** Pause after each saved file, in milliseconds. Browsers drop downloads that a page starts in quick succession. */
 const SAVE_PAUSE_MS = 200
 
-/** The status of a response that the page can't use. It counts as temporary, so the file is requested again. */
+/** The status of a response that the page can't use. It is treated as temporary, so the file is requested again. */
 const DAMAGED_STATUS = 502
 
 export interface DownloadStage {

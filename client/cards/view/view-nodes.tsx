@@ -65,7 +65,7 @@ export function ViewNodes({ node }: { readonly node: ViewNode }): VNode | null {
   }
 }
 
-/** The code of tabs, timers, buttons and fields, loaded on first use. */
+/** The code for tabs, timers, buttons and fields, loaded on first use. */
 export const viewControls = deferModule(() => import("./view-controls.tsx"))
 
 function Control({ node }: { readonly node: NodeOf<"tabs" | "timer" | "button" | "field"> }): VNode | null {

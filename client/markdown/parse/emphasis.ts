@@ -65,7 +65,7 @@ export function pairDelimiters(delimiters: Delimiter[], bottom: number): void {
       continue
     }
     wrap(opener, closer)
-    // Delimiters between the two can't be paired anymore, nor can runs that are used up.
+    // Delimiters between the two can no longer be paired, and neither can runs that are used up.
     const first = from + (opener.piece.text === "" ? 0 : 1)
     delimiters.splice(first, at - first + (closer.piece.text === "" ? 1 : 0))
     at = first - 1

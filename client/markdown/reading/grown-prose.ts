@@ -2,7 +2,7 @@
  * grown-prose.ts: parses prose that has grown at its end, without parsing the finished rows and items of its last table
  * or list again.
  *
- * Rows and items that can't change anymore keep their identity. The result is the same as that of `lexProse`. Pure.
+ * Rows and items that can no longer change keep their identity. The result is the same as that of `lexProse`. Pure.
  * SPEC MD3, MD16.
  */
 
@@ -35,7 +35,7 @@ export function lexGrownProse(
 }
 
 /**
- * Parses the end of a table. Each row is one line, and a line that is followed by another line can't change anymore.
+ * Parses the end of a table. Each row is one line, and a line that is followed by another line can no longer change.
  */
 function lexOpenTable(table: ProseToken, text: string, definitions: LinkDefinitions): readonly ProseToken[] | null {
   const rows = table.rows?.slice(0, -OPEN_PARTS) ?? []
@@ -56,8 +56,8 @@ function findLineStart(text: string, from: number, lines: number): number {
 }
 
 /**
- * Parses the end of a list. An item that is followed by another one doesn't change anymore, except that a blank line
- * between any two items makes all items paragraphs.
+ * Parses the end of a list. An item that is followed by another one no longer changes, except that a blank line between
+ * any two items makes all items paragraphs.
  */
 function lexOpenList(list: ProseToken, text: string, definitions: LinkDefinitions): readonly ProseToken[] | null {
   const items = list.items?.slice(0, -OPEN_PARTS) ?? []

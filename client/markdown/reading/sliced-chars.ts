@@ -1,6 +1,6 @@
 /**
- * sliced-chars.ts: how much of a code block is highlighted at the moment. Long code is highlighted in slices, each in
- * its own task, and all blocks that are rendered in one task share a budget. SPEC PF1, MD17.
+ * sliced-chars.ts: determines how much of a code block is highlighted at the moment. Long code is highlighted in
+ * slices, each in its own task, and all blocks that are rendered in one task share a budget. SPEC PF1, MD17.
  */
 
 import { useEffect, useRef, useState } from "preact/hooks"

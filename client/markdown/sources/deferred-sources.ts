@@ -2,5 +2,5 @@
 
 import { deferModule } from "../../ui/deferred-module.ts"
 
-/** The code of the views. Until it is loaded, links are rendered without numbers. */
+/** The code for the views. Until it is loaded, links are rendered without numbers. */
 export const sourceViews = deferModule(() => import("./source-views.ts"))

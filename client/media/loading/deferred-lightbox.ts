@@ -1,4 +1,4 @@
-/** deferred-lightbox.ts: the code of the lightbox, loaded when the first image has loaded. */
+/** deferred-lightbox.ts: the code for the lightbox, loaded when the first image has loaded. */
 
 import { deferModule } from "../../ui/deferred-module.ts"
 

@@ -1,6 +1,6 @@
 /**
- * deferred-media.ts: the code of media and canvas documents, loaded after the transcript or when the first such element
- * is rendered.
+ * deferred-media.ts: the code for media and canvas documents, loaded after the transcript or when the first such
+ * element is rendered.
  */
 
 import { deferModule } from "../../ui/deferred-module.ts"

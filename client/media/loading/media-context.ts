@@ -1,4 +1,4 @@
-/** media-context.ts: what all media of one session share. */
+/** media-context.ts: the state and requests that all media in a session share. */
 
 import type { ReadonlySignal, Signal } from "@preact/signals"
 import { createContext } from "preact"

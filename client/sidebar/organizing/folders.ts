@@ -17,7 +17,7 @@ import { tellOtherTabs } from "./organize-sessions.ts"
 
 /** Maximum length of a folder's name, in UTF-16 code units. The server refuses longer names. */
 export const MAX_FOLDER_CHARS = 60
-/** Maximum number of pages of a folder's sessions that are loaded when the folder is opened. */
+/** When a folder is opened, at most this many pages of its sessions are loaded. */
 const MAX_FOLDER_PAGES = 10
 const COLLAPSED_KEY = "cuecard.folders"
 

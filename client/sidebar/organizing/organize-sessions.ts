@@ -84,7 +84,7 @@ async function saveChange(
     const response = await api.fetchAuthorized("/v1/sessions/bulk", createJsonRequest("POST", body))
     for (const result of (await parseBody(response, parseResults)).results) if (!result.ok) failed.push(result)
   }
-  // If another tab has already deleted a session, its deletion counts as successful.
+  // If another tab has already deleted a session, its deletion is treated as successful.
   const unsaved = failed.filter(({ code }) => action.action !== "delete" || code !== "session_unknown")
   const [first] = unsaved
   const error = first === undefined ? null : new RequestError(409, first.text, first.code)

@@ -1,5 +1,5 @@
 /**
- * deferred-calls.ts: the code of tool calls and of messages between agents, loaded after the transcript or when the
+ * deferred-calls.ts: the code for tool calls and for messages between agents, loaded after the transcript or when the
  * first of them is rendered.
  */
 

@@ -1,6 +1,6 @@
 /**
- * user-need.ts: what a waiting tool call needs from the user: approval, or an answer to the MCP server's question.
- * Pure.
+ * user-need.ts: determines what a waiting tool call needs from the user: approval, or an answer to the MCP server's
+ * question. Pure.
  */
 
 import type { Segment } from "../../../shared/protocol/segment.ts"

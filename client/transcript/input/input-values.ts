@@ -1,4 +1,4 @@
-/** input-values.ts: what the user has entered in a call's form, and the content that is sent. Pure. SPEC MP34. */
+/** input-values.ts: the user's entries in a call's form, and the content that is sent. Pure. SPEC MP34. */
 
 import type { InputContent, InputField, InputValue } from "../../../shared/protocol/input/call-input.ts"
 

@@ -1,4 +1,4 @@
-/** change-state.ts: whether an answer is the last one, and whether a message can be changed now. */
+/** change-state.ts: determines whether an answer is the last one, and whether a message can be changed now. */
 
 import { useComputed } from "@preact/signals"
 import type { WireMessage } from "../../../shared/protocol/server-frame.ts"

@@ -1,4 +1,4 @@
-/** message-parts.ts: what deferred-parts.ts loads. */
+/** message-parts.ts: the code that deferred-parts.ts loads. */
 
 export { segmentsToSpokenText } from "../../markdown/markdown-to-text.ts"
 export { AnswerActions, CopyTraceButton, QuestionActions } from "../message-actions.tsx"

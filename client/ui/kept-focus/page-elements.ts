@@ -16,7 +16,7 @@ export function getActiveElement(): Element | null {
   return activeElement === document.body ? null : activeElement
 }
 
-/** Whether no element has focus, neither in the page nor, for a widget, in the site around it. */
+/** Whether no element has focus in the page or, for a widget, in the site around it. */
 export function isNothingFocused(): boolean {
   return document.activeElement === null || document.activeElement === document.body
 }

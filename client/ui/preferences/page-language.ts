@@ -43,9 +43,9 @@ function isLoadable(tag: string): tag is LoadableLanguage {
 }
 
 /**
- * Shows the page in its language. Calls `render` at once if that is English, and otherwise when loading the language's
- * strings has succeeded or failed, but after MAX_WAIT_MS at the latest. Also applies a choice that is made in another
- * tab.
+ * Shows the page in its language. Calls `render` at once if that is English. Otherwise, calls it when the language's
+ * strings have loaded or failed to load, or after MAX_WAIT_MS, whichever comes first. Also applies a choice that is
+ * made in another tab.
  */
 export function startLanguage(render: () => void): void {
   effect(() => {

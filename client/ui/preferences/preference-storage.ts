@@ -1,6 +1,6 @@
 /**
- * preference-storage.ts: where the reader's preferences are stored: in the browser's storage or, for a widget, in the
- * widget's part of the browser's storage.
+ * preference-storage.ts: chooses where the reader's preferences are stored: in the browser's storage or, for a widget,
+ * in the widget's part of the browser's storage.
  */
 
 import type { KeyValueStorage } from "../../net/outbox.ts"

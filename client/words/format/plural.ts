@@ -27,7 +27,7 @@ let rules: Intl.PluralRules | null = null
 let rulesLocale = ""
 
 /**
- * Returns the form for the count, with the count formatted for the language. Code without one of the forms doesn't
+ * Returns the form for the count, with the count formatted for the language. If a form is missing, the code doesn't
  * compile.
  */
 export function formatPlural<L extends Language>(count: number, forms: PluralForms<L>): string {

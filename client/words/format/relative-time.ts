@@ -38,7 +38,7 @@ export function formatRelativeTime(at: number, now: number): string {
   return formatDate(at, { day: "numeric", month: "short", ...(isThisYear ? {} : { year: "numeric" }) })
 }
 
-/** Returns a whole number of a unit of time, rounded down: "5 min". */
+/** Formats a number of time units, rounded down to a whole number: "5 min". */
 function formatUnit(count: number, unit: "minute" | "hour"): string {
   return formatCount(Math.floor(count), { style: "unit", unit })
 }

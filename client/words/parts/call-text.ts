@@ -42,7 +42,7 @@ export const toolText = translate("tool", {
   denying: "Denying…",
 })
 
-/** Describes the size of text of which only part is shown. Zeros mean that the size is unknown. */
+/** Describes the size of text that is shown only in part. Zeros mean that the size is unknown. */
 export function formatTruncation(lines: number, bytes: number, isSettled: boolean): string {
   const size = bytes > 0 ? formatSize(bytes) : ""
   const whole = lines > 0 ? toolText.lines(lines, size) : size

@@ -10,7 +10,7 @@ export const viewText = translate("view", {
   done: "Done",
   refused: "Not done",
   choose: "Choose…",
-  /** `#` is a value of the result. */
+  /** `#` stands for a value from the result. */
   labels: ENGLISH_LABELS as ViewLabels,
   more: (count: number) => formatPlural<"en">(count, { one: "and # more", other: "and # more" }),
 })

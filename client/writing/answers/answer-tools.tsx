@@ -35,7 +35,7 @@ interface AnswerToolsProps {
   readonly api: Api | undefined
   /** True if the user may change the conversation. */
   readonly canChange: boolean
-  /** The code of the dialog that shares the conversation up to the answer. */
+  /** The code for the dialog that shares the conversation up to the answer. */
   readonly sharing: DeferredModule<{ shareUpTo(session: string, message: string): void }>
   /** Returns the text of the answer for reading it aloud. */
   readonly getSpokenText: () => string

@@ -76,7 +76,7 @@ function UsageTable({ usage, ms }: { readonly usage: AnswerUsage; readonly ms: n
 }
 
 const NANO_PER_DOLLAR = 1e9
-/** Number of significant digits of a cost, which makes even the cost of a short answer visible. */
+/** Number of significant digits of a cost: enough to show even the cost of a short answer. */
 const COST_DIGITS = 3
 
 /** Formats a cost in the chosen language: "$0.00123". */

@@ -17,7 +17,7 @@ const MAX_TOKEN_DEPTH = 8
 
 /**
  * Maximum number of audiences in a token. Each causes a look-up, even if the token is forged. Two are enough for
- * providers that list their own URL in addition to that of the API.
+ * providers that list their own URL in addition to the API's.
  */
 const MAX_AUDIENCES = 2
 const MAX_CLAIM_CHARS = 2_048
@@ -90,7 +90,7 @@ const STRING = /"(?:[^"\\]|\\.)*"/y
  * the first. Also true if a string in the text is malformed.
  */
 export function hasDuplicateNames(json: string): boolean {
-  /** The names of each open object; null for an array. */
+  /** The names found so far in each open object; null for an open array. */
   const open: (Set<string> | null)[] = []
   for (let at = 0; at < json.length; at++) {
     const char = json[at]

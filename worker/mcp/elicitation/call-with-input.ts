@@ -52,7 +52,7 @@ export async function callWithInput(call: InputCall): Promise<Result<McpResult |
       inputs.put(call_id, required.value)
       return succeed(new InputNeeded(form))
     }
-    // There is nothing to ask the user: the server only wants to be called again, or its requests were declined.
+    // There is nothing to ask the user: the server only asks to be called again, or its requests were declined.
     answered = required.value
   }
 }

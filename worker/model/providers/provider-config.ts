@@ -1,4 +1,4 @@
-/** provider-config.ts: what each provider needs to call a model. */
+/** provider-config.ts: the settings that each provider needs to call a model. */
 
 import type { FileKinds } from "../model-files.ts"
 import type { SilenceLimits } from "../silence-watch.ts"

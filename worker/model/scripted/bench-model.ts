@@ -70,7 +70,10 @@ export async function* streamBenchStep(
   yield { type: "finish" }
 }
 
-/** Returns the number of deltas before a step. The shares of the steps differ by one at most and add up to `deltas`. */
+/**
+ * Returns the number of deltas before a step. The steps' numbers of deltas differ by at most one, and add up to
+ * `deltas`.
+ */
 function countDeltasBefore(bench: BenchPlan, stepIndex: number): number {
   return Math.floor((bench.deltas * Math.min(stepIndex, bench.tools + 1)) / (bench.tools + 1))
 }

@@ -10,7 +10,7 @@ export type Intent =
   | { readonly kind: "which_place"; readonly isTomorrow: boolean }
   | { readonly kind: "hello" | "thanks" | "help" | "showcase" | "other" }
 
-/** Number of characters of a message that are read. Questions are shorter. */
+/** Only this many characters of a message are read. Questions are shorter. */
 const MAX_READ_CHARS = 400
 /** Maximum number of places, and therefore cards, in one answer. */
 const MAX_PLACES = 8

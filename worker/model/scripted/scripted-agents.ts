@@ -61,7 +61,7 @@ export function summarizeAgentAnswer(name: string, text: string): readonly Model
   ]
 }
 
-/** Maximum number of lines of an answer that are repeated. */
+/** At most this many lines of an answer are repeated. */
 const MAX_POINTS = 3
 
 /**

@@ -1,4 +1,4 @@
-/** scripted-continuation.ts: how the scripted model continues an answer that was cut off. */
+/** scripted-continuation.ts: lets the scripted model continue an answer that was cut off. */
 
 import { cutText } from "../../../shared/text/cut-text.ts"
 import type { ModelEvent, ModelMessage } from "../model-adapter.ts"

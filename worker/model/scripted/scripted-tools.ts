@@ -7,7 +7,7 @@
 import type { Json } from "../../../shared/json.ts"
 import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
 
-/** Number of characters of a question that are read. */
+/** Only this many characters of a question are read. */
 const MAX_READ_CHARS = 400
 const MAX_LISTED = 20
 const SECONDS: Readonly<Record<string, number>> = { second: 1, minute: 60, hour: 3600 }

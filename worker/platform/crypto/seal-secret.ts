@@ -58,7 +58,7 @@ export async function sealSecret(env: SealEnv, location: SecretLocation, text: s
 
 /**
  * Opens a sealed secret. Returns null if the value was changed or was sealed for another location, or if the deployment
- * no longer has the secret with which it was sealed.
+ * no longer has the secret that sealed it.
  */
 export async function openSecret(env: SealEnv, location: SecretLocation, sealed: string): Promise<OpenedSecret | null> {
   const [version, keyId = "", data = "", ...rest] = sealed.split(".")

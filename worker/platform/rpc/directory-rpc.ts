@@ -134,7 +134,7 @@ export interface TurnNews {
   readonly isUnattended?: boolean | undefined
 }
 
-/** A row of the list of sessions. `id` is the session's key (platform/session-key.ts). */
+/** A row of the session list. `id` is the session's key (platform/session-key.ts). */
 export interface DirectoryEntry
   extends Pick<SessionSummary, "title" | "created" | "active" | "pinned" | "archived" | "unread"> {
   readonly id: string
@@ -240,7 +240,7 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * that sharing cannot add users. Errors: `shares_full`.
    */
   putShared(shared: SharedSession): Result<null>
-  /** Changes the title of a listed session of another user. */
+  /** Changes the title of another user's session in the list. */
   renameShared(owner: string, id: string, title: string): void
   /** Removes a session of another user from the list. Repeating the call has no effect. */
   removeShared(owner: string, id: string): void
@@ -262,8 +262,8 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   getRevocationState(): RevocationState
   /**
    * Checks a token before its socket opens, and registers the session for revocations until the token expires. If a
-   * stored role was read before an administrator lowered it, the token counts as revoked. `sockets`: the number of the
-   * user's open sockets in that session, including this one; absent if unknown.
+   * stored role was read before an administrator lowered it, the token is treated as revoked. `sockets`: the number of
+   * the user's open sockets in that session, including this one; absent if unknown.
    *
    * Errors: `token_revoked`, `user_suspended`, `user_sockets_full`.
    */

@@ -46,7 +46,7 @@ export function tenantStub<Stub>(env: PlacementEnv & { readonly TENANT: ObjectNa
 }
 
 /**
- * Returns the object of one key of the deployment's registry. Each region has its own registry for its tenants. Null:
+ * Returns the object for one key in the deployment's registry. Each region has its own registry for its tenants. Null:
  * the registry of tenants without a region.
  */
 export function registryStub<Stub>(

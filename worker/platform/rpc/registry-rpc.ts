@@ -27,5 +27,5 @@ export interface RegistryRpc extends Rpc.DurableObjectBranded {
   listTenants(limit: number, after?: string): string[]
 }
 
-/** The key of the list of tenants. */
+/** The key of the tenant list. */
 export const TENANT_LIST_KEY = "tenants"

@@ -147,7 +147,7 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   exportBranch(claims: Claims, message: string): Promise<Result<BranchExport>>
 
   /**
-   * Accepts the result of a call that the tenant's service answers later. `id` is the id with which the call was sent.
+   * Accepts the result of a call that the tenant's service answers later. `id` is the id that was sent with the call.
    * Errors: `result_unexpected`.
    */
   acceptToolResult(result: LateToolResult): Promise<Result<null>>

@@ -82,7 +82,7 @@ export interface StoredSession {
   readonly viewers: readonly SessionViewer[]
 }
 
-/** A link to the agent session that was asked a question. The question has ended, or counts as ended. */
+/** Records that this session asked another agent's session a question. An import treats the question as closed. */
 export interface AskLink {
   readonly id: string
   readonly call_id: string
@@ -130,7 +130,7 @@ export interface RefusedLine {
   readonly text: string
 }
 
-/** The outcome of one request of a producer. */
+/** The outcome of a producer's request. */
 export interface IngestResult {
   /** The reason why reading stopped early; null if the request was read to its end. */
   readonly fault: Fault | null
@@ -227,7 +227,7 @@ export interface BranchExport {
 export interface LateToolResult {
   readonly tool: string
   readonly call_id: string
-  /** The id with which the call was sent. */
+  /** The id that was sent with the call. */
   readonly id: string
   /** JSON text. */
   readonly text: string

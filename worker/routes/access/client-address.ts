@@ -13,7 +13,7 @@ const IPV4_BITS = 24
 const IPV6_BITS = 48
 
 /**
- * Number of leading bits by which limits group IPv6 addresses. One network has 2^64 addresses, so counting individual
+ * Limits group IPv6 addresses by this number of leading bits. One network has 2^64 addresses, so counting individual
  * addresses would be useless.
  */
 const IPV6_NETWORK_BITS = 64
@@ -29,7 +29,9 @@ export function truncateAddress(text: string): string | null {
   return formatNetwork(text, IPV4_BITS, IPV6_BITS)
 }
 
-/** Returns the key by which limits count: an IPv4 address, or an IPv6 network. Null if `text` is not an address. */
+/**
+ * Returns the key that limits use for counting: an IPv4 address, or an IPv6 network. Null if `text` is not an address.
+ */
 export function groupAddress(text: string): string | null {
   return formatNetwork(text, 32, IPV6_NETWORK_BITS)
 }

@@ -2,7 +2,9 @@
 
 import { type AccessRule, SESSION_RULES } from "./access-table.ts"
 
-/** Returns the rule for a request; undefined if there is no such route. A HEAD request counts as GET. */
+/**
+ * Returns the rule for a request; undefined if there is no such route. A HEAD request is treated like a GET request.
+ */
 export async function findAccessRule(method: string, path: string): Promise<AccessRule | undefined> {
   const ruleMethod = method === "HEAD" ? "GET" : method
   const segments = path.split("/")

@@ -1,6 +1,6 @@
 /**
  * listener-routes.ts: lets a program wait for questions to an external agent, and gives the program a token for
- * answering each one.  Source: SPEC EA4.
+ * answering each one. Source: SPEC EA4.
  */
 
 import * as v from "valibot"

@@ -61,8 +61,8 @@ async function createCacheKey({ tenant, what }: LinkClaims): Promise<string> {
 }
 
 /**
- * Looks up a file in the cache, which cuts single ranges itself and misses if the range is invalid. A cache error
- * counts as a miss.
+ * Looks up a file in the cache, which cuts single ranges itself and misses if the range is invalid. A cache error is
+ * treated as a miss.
  */
 async function matchCache(key: string, range?: string): Promise<Response | null> {
   const headers = range !== undefined && /^bytes=\d*-\d*$/.test(range) ? { range } : undefined

@@ -92,8 +92,8 @@ tenantRoutes.get("/:id/issuers", async (context) => {
 })
 
 /**
- * Removes an issuer to which a tenant has no right. Ends its users' sign-ins, as when the tenant removes the issuer
- * itself.
+ * Removes an issuer that a tenant had no right to register. Ends its users' sign-ins, as when the tenant removes the
+ * issuer itself.
  */
 tenantRoutes.delete("/:id/issuers/:name", async (context) => {
   const id = readServedTenant(context)

@@ -36,8 +36,8 @@ const REFRESH_WAIT_MS = 3_000
 const CONCURRENT_REFRESHES = 8
 
 /**
- * Maximum number of pages of a by-user CSV for which directories are called. The platform allows 1,000 requests per
- * event.
+ * When usage by user is exported as CSV, directories are called for at most this many pages. The platform allows 1,000
+ * requests per event.
  */
 const MAX_REFRESHED_PAGES = 8
 

@@ -1,6 +1,6 @@
 /**
- * annotated-session.ts: the session object's calls that concern answers: feedback, usage, and the tools that the user
- * always allows.
+ * annotated-session.ts: the session object's calls about answers: feedback, usage, and the tools that the user always
+ * allows.
  */
 
 import { DurableObject } from "cloudflare:workers"
@@ -80,8 +80,8 @@ export abstract class AnnotatedSession extends DurableObject<Env> {
   }
 
   /**
-   * Calls `run` with the session if the claims are its owner's, in any role. The routes that call this admit no other
-   * reader.
+   * Calls `run` with the session if the claims may read it. The routes that call this method admit only the owner, in
+   * any role.
    */
   #withReadable<T>(claims: OwnerClaims, run: (session: LiveSession) => Result<T>): Result<T> {
     const session = this.getLifecycle().findReadable(claims)

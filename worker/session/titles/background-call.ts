@@ -10,7 +10,7 @@ import type { LiveSession } from "../live-session.ts"
 /** Longer output is cut off. */
 const MAX_OUTPUT_CHARS = 1_000
 
-/** Statuses with which endpoints refuse a request that has a schema. */
+/** The HTTP statuses that endpoints return if they refuse a request with a schema. */
 const REFUSALS: ReadonlySet<number | null> = new Set([400, 404, 415, 422, 501])
 
 export type BackgroundRequest = Omit<ModelRequest, "signal">

@@ -1,4 +1,6 @@
-/** agent-webhook.ts: the tenant object's methods for agents that a webhook answers. Pure. Source: SPEC EA6. */
+/**
+ * agent-webhook.ts: the tenant object's methods for agents whose questions a webhook answers. Pure. Source: SPEC EA6.
+ */
 
 import type { Result } from "../../../shared/fault.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"
@@ -13,8 +15,8 @@ export interface NewAgentSecret {
 
 export interface AgentWebhookRpc {
   /**
-   * Creates a secret for the agent if it has none. Returns the new secret; null if it has one, or isn't answered by a
-   * webhook.
+   * Creates a secret for the agent if it has none. Returns the new secret; null if it already has one, or if no webhook
+   * answers its questions.
    */
   keepAgentSecret(name: string): Promise<string | null>
   /** Creates a new secret. The previous one remains valid for another day. Errors: `agent_unknown`. */

@@ -57,7 +57,9 @@ export function createCallInputs({ queryAll, queryFirst, hasTable }: Database) {
     find,
     put,
 
-    /** Returns the question that a row of `tool_calls` waits for; null if it waits for none. */
+    /**
+     * Returns the question whose answer a row of `tool_calls` is waiting for; null if it isn't waiting for an answer.
+     */
     findAsked(row: Row): CallInput | null {
       // A call that waits for approval has no channel yet, and a call that waits for its final result already has a
       // provisional result.

@@ -13,7 +13,7 @@ const PROVIDER_STATE_TABLE = `CREATE TABLE IF NOT EXISTS provider_state (
 
 export interface StepState {
   readonly step: number
-  /** The model that returned the state. The state is sent to no other model. */
+  /** The model that returned the state. The state isn't sent to any other model. */
   readonly model: string
   readonly data: string
 }

@@ -11,7 +11,7 @@ export { listCards, listToolCards, readCard, readCardView } from "./card-rows.ts
 const MAX_CARDS = 100
 /** Maximum number of stored versions per card. Messages refer to old versions. */
 const MAX_VERSIONS = 20
-/** Maximum size of all versions of all cards, in bytes. */
+/** Maximum total size of a tenant's card versions, in bytes. */
 const MAX_CARD_STORE_BYTES = 8 * 1024 * 1024
 
 /** Sets a card in one transaction. */

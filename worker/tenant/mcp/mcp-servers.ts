@@ -133,8 +133,8 @@ export class McpServers {
   async openCall({ user, server: name, tool, asks, isFromApp = false }: McpCall): Promise<Result<McpEndpoint>> {
     const stored = this.#find(name)
     if (stored === null) return UNKNOWN
-    // What a server offers to one user says nothing about what it offers to others, so the list of a server to which
-    // users connect is renewed only by administrators.
+    // What a server offers to one user says nothing about what it offers to others, so only administrators renew the
+    // tool list of a server to which users connect.
     const isFresh = isPerUser(stored.config) || Date.now() - stored.fetched < stored.ttl
     const current: Result<StoredMcpServer> = isFresh ? succeed(stored) : await this.#refreshOnce(stored, user)
     if (!current.ok) return current

@@ -94,7 +94,7 @@ export class ApiKeyRows {
     this.#sql.exec("DELETE FROM api_keys WHERE id = ?", id)
   }
 
-  /** Removes the keys for which a user is responsible. Called when the user is erased. */
+  /** Removes the keys that a user is responsible for. Called when the user is erased. */
   removeUser(user: string): void {
     this.#sql.exec("DELETE FROM api_keys WHERE creator = ?", user)
     this.#sql.exec("DELETE FROM api_key_users WHERE user = ?", user)

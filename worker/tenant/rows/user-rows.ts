@@ -1,6 +1,6 @@
 /**
- * user-rows.ts: the SQL rows of a tenant's users: one row per user, written on first contact, and the keys by which
- * named users are found.
+ * user-rows.ts: the SQL rows of a tenant's users: one row per user, written on first contact, and the users' search
+ * keys.
  */
 
 import type { NewUser, TenantUser } from "../../settings/tenant-rpc.ts"

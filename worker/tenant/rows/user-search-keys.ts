@@ -1,6 +1,6 @@
 /**
- * user-search-keys.ts: the keys by which a user is found. They are the id, the name, and the rest of the name from each
- * later word on. Pure.
+ * user-search-keys.ts: a user's search keys. They are the id, the name, and the part of the name that begins at each
+ * later word. Pure.
  */
 
 /** The search keys. The primary key finds a user's keys; the index finds users by the beginning of a key. */
@@ -33,7 +33,7 @@ export function toSearchKey(text: string): string {
   return key.slice(0, MAX_KEY_CHARS)
 }
 
-/** Returns the keys of a user, except the id itself, by which the table of users is ordered. */
+/** Returns the keys of a user, except the id itself, because the table of users is already ordered by id. */
 export function listSearchKeys(id: string, name: string | null): string[] {
   const words = toSearchKey(name ?? "").split(" ", MAX_KEYS_OF_NAME)
   const keys = [id.toLowerCase(), ...words.map((_word, at) => words.slice(at).join(" "))]

@@ -77,7 +77,9 @@ function listRanges(text: string): readonly KeyRange[] {
   ]
 }
 
-/** Finds the first key under which the user is a result. The others are ignored, so that the user appears once. */
+/**
+ * Finds the first key of the user that matches the query. The others are ignored, so that the user appears only once.
+ */
 function findFirstKey({ id, name }: TenantUser, ranges: readonly KeyRange[]): string | undefined {
   const keys = [
     { index: "users", key: id } as const,

@@ -1,5 +1,5 @@
 /**
- * agent-webhooks.ts: the secrets of agents that a webhook answers. Loaded on demand. Source: SPEC EA6.
+ * agent-webhooks.ts: the secrets of agents whose questions a webhook answers. Loaded on demand. Source: SPEC EA6.
  *
  * The agent's configuration contains the URL. The secret has a separate row, because configurations are listed and
  * exported.
@@ -50,8 +50,8 @@ export async function rotateAgentSecret(host: TenantHost, actor: Actor, name: st
 }
 
 /**
- * Returns the URL and the secrets; null if the agent is no longer answered by a webhook, or has no secret, as after an
- * import.
+ * Returns the URL and the secrets; null if a webhook no longer answers the agent's questions, or if the agent has no
+ * secret, as after an import.
  */
 export async function openAgentWebhook(host: TenantHost, name: string): Promise<WebhookEndpoint | null> {
   const url = findWebhookAgent(host.sql, name)?.url

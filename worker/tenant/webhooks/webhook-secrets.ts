@@ -13,7 +13,7 @@ import type { TenantHost } from "../tenant-host.ts"
 /** How long the previous secret remains valid after a rotation, in milliseconds. */
 const OLD_SECRET_MS = 24 * 60 * 60_000
 
-/** What is sealed, as JSON. */
+/** The content of a sealed value, as JSON. */
 export interface Secrets {
   readonly current: string
   readonly old?: { readonly secret: string; readonly until: number }

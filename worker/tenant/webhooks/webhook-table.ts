@@ -1,4 +1,7 @@
-/** webhook-table.ts: the tables of a tenant's webhook tools, and of the secrets of agents that a webhook answers. */
+/**
+ * webhook-table.ts: the tables of a tenant's webhook tools, and of the secrets of agents whose questions a webhook
+ * answers.
+ */
 
 import { parseJson } from "../../../shared/json.ts"
 import type { Agent } from "../../settings/agent-config.ts"
@@ -8,7 +11,7 @@ import type { WebhookTool, WebhookToolConfig } from "../../settings/webhooks/web
 export const WEBHOOK_TABLE =
   "CREATE TABLE webhook_tools (name TEXT PRIMARY KEY, config TEXT NOT NULL, secret TEXT) WITHOUT ROWID"
 
-/** A row per agent that a webhook answers. `secret` is sealed. */
+/** One row for each agent whose questions a webhook answers. `secret` is sealed. */
 export const AGENT_SECRET_TABLE =
   "CREATE TABLE agent_secrets (name TEXT PRIMARY KEY, secret TEXT NOT NULL) WITHOUT ROWID"
 
@@ -49,7 +52,7 @@ function rowToTool({ name, config, secret }: WebhookRow): StoredWebhookTool {
   return { name, config: parseJson(config) as unknown as WebhookToolConfig, secret }
 }
 
-/** Returns the agent if a webhook answers it. */
+/** Returns the agent if a webhook answers its questions. */
 export function findWebhookAgent(sql: SqlStorage, name: string): Agent | null {
   const [row] = sql.exec<{ config: string | null }>("SELECT config FROM agents WHERE name = ?", name).toArray()
   // `putAgent` wrote this JSON.

@@ -1,7 +1,7 @@
 /**
  * fetch-document.ts: fetches a public text document. Every URL, including that of each redirect, is checked first. The
- * request contains nothing about the user, and the bytes, the redirects and the time are limited. Source: SPEC BT4,
- * BT5.
+ * request contains nothing about the user, and the size, the number of redirects and the time are limited. Source: SPEC
+ * BT4, BT5.
  */
 
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
@@ -32,7 +32,7 @@ export interface PageFault {
 /** Maximum number of redirects per call. */
 const MAX_REDIRECTS = 5
 
-/** Maximum number of bytes of a document that are read. The rest of a longer page is usually scripts and data. */
+/** At most this many bytes of a document are read. The rest of a longer page is usually scripts and data. */
 export const MAX_PAGE_BYTES = 1024 * 1024
 
 const HTML_TYPES: ReadonlySet<string> = new Set(["text/html", "application/xhtml+xml"])

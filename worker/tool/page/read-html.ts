@@ -28,7 +28,7 @@ interface Block {
   readonly text: string
 }
 
-/** A part of the page counts as its content if it has at least this many characters. */
+/** A part of the page is taken to be its content if it has at least this many characters. */
 const MIN_CONTENT_CHARS = 200
 
 const SKIPPED: ReadonlySet<string> = new Set(

@@ -82,7 +82,7 @@ function textToPhones(text: string): Phone[] {
     if (/[.!?\n]/.test(letter)) return [{ ...SILENCE, ms: 280 }]
     if (/[,;:–—-]/.test(letter)) return [{ ...SILENCE, ms: 150 }]
     if (/\p{Mark}/u.test(letter)) return []
-    // A digit or a letter of another script becomes a vowel, always the same one.
+    // A digit or a letter of another script becomes a vowel. The same character always becomes the same vowel.
     if (/[\p{L}\p{N}]/u.test(letter)) return [PHONES["aeiou".charAt((letter.codePointAt(0) ?? 0) % 5)] ?? SILENCE]
     return [SILENCE]
   })

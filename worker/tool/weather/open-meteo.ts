@@ -124,7 +124,7 @@ export function createOpenMeteoSource(config: OpenMeteoConfig = {}): WeatherSour
   }
 }
 
-/** If the clock was set back, an entry from the future counts as old. */
+/** If the clock was set back, an entry from the future is treated as old. */
 function isYoungerThan(cached: CachedWeather, now: number, maxMs: number): boolean {
   return now >= cached.at && now - cached.at < maxMs
 }

@@ -4,7 +4,7 @@ import type { Message, Part } from "../../../shared/protocol/message.ts"
 import { splitCode } from "../../../shared/text/code-tracker.ts"
 import type { ModelEvent } from "../../model/model-adapter.ts"
 
-/** Returns the open text with which an answer continues; null if the last step of the answer is finished. */
+/** Returns the open text from which an answer continues; null if the last step of the answer is finished. */
 export function findOpenText({ parts }: Pick<Message, "parts">): Extract<Part, { type: "text" }> | null {
   const last = parts.at(-1)
   return last?.type === "text" && last.open && last.text.trim() !== "" ? last : null

@@ -1,5 +1,5 @@
 /**
- * reopen-text.ts: finds the parts with which an answer continues after it was cut off within its text, and writes their
+ * reopen-text.ts: finds the parts from which an answer continues after it was cut off within its text, and writes their
  * rows.
  *
  * stopped answer → REOPEN → parts of a new version, the last of them open
@@ -29,9 +29,9 @@ type TextPart = Extract<Part, { type: "text" }>
 const CUT_OFF: ReadonlySet<string> = new Set<TurnFault>(["model_cut_off", "turn_timeout"])
 
 /**
- * Returns the parts with which an answer continues in the middle of its last text; null if it doesn't end with text or
- * wasn't cut off. After any other fault, the model is called again from the start of its step (SPEC VE4). Cost: one
- * pass over the last text.
+ * Returns the parts from which an answer continues in the middle of its last text; null if the answer doesn't end with
+ * text or wasn't cut off. After any other fault, the model is called again from the start of its step (SPEC VE4). Cost:
+ * one pass over the last text.
  */
 export function reopenText({ status, reason, parts }: Message): ReopenedStep | null {
   const wasCutOff = status === "cancelled" || status === "interrupted" || CUT_OFF.has(reason ?? "")
