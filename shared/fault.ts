@@ -178,8 +178,8 @@ export interface BudgetFault {
   readonly budget: BudgetName
   readonly scope: BudgetScope
   /**
-   * When the budget resets, in milliseconds since 1970. Null if the budget never resets, because parts of it become
-   * free only when something that is running ends or something is deleted.
+   * When the budget resets, in milliseconds since 1970. Null if the budget doesn't reset by time. Then usage is
+   * freed only when a turn ends or something is deleted.
    */
   readonly resets: number | null
 }

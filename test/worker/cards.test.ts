@@ -151,7 +151,7 @@ describe("a result", () => {
     await send(CLAIMS.tenant, "DELETE", "/v1/cards/note")
   })
 
-  test("[CV12] keeps its card's version through an export and an import, and has the card's contents in Markdown", async () => {
+  test("[CV12] keeps its card's version through export and import, and appears in a Markdown export as the card's contents", async () => {
     const { revision } = (await send(CLAIMS.tenant, "PUT", "/v1/cards/note", note("My note"))).json
     const id = await freshSession("card-export")
     await expect

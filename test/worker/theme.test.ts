@@ -53,7 +53,7 @@ describe("a theme", () => {
     expect(after.json).not.toHaveProperty("theme")
   })
 
-  test("[TH2] [TH3] a field that isn't valid or has too little contrast is refused by name, and sets nothing", async () => {
+  test("[TH2] [TH3] an invalid or low-contrast field is refused, the error names it, and nothing is stored", async () => {
     const invalid = await putTheme("th-bad", { accent: { light: "#112233;x:url(//evil)", dark: "#ffffff" } })
     expect(invalid).toMatchObject({
       status: 400,

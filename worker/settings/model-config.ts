@@ -39,7 +39,7 @@ export const modelSchema = v.strictObject({
   model: lineSchema,
   /** Absent: the stored key is kept if the URL does not change. Null: there is none. */
   key: v.optional(v.nullable(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,8192}$/)))),
-  /** The URL up to the path of the API. Required with `openai-compatible`. */
+  /** The base URL, without the path of an API method, such as `/chat/completions`. Required with `openai-compatible`. */
   base_url: v.optional(v.pipe(v.string(), v.maxLength(MAX_URL_CHARS))),
   /** The kinds of files that the model accepts, besides text. */
   takes: v.optional(v.array(v.picklist(["image", "pdf", "audio", "video"])), []),

@@ -179,7 +179,7 @@ async function writeCopy(
   return succeed(share)
 }
 
-/** Lists those of the message's files that the session has, because an import may have lost some. */
+/** Lists only the message's files that the session still has: an import may have lost some. */
 function listMessageAssets({ assets }: CopyHost, message: Message): Asset[] {
   const files = listAssets(message).filter((asset) => !isApp(asset))
   const ids = [...files.map(({ id }) => id), ...listCanvasIds(message)]

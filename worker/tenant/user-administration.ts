@@ -49,7 +49,7 @@ export class UserAdministration {
     const roles = isNewRole ? { role: after.role, before: before.role } : {}
     // The name is personal data, which would remain in the log after the user's erasure.
     const details = after.name === before.name ? roles : { ...roles, name_changed: true }
-    // A new name leaves tokens valid. The next token of each sign-in contains the new name.
+    // A new name leaves tokens valid. The next token that is issued for each sign-in contains the new name.
     this.#write(by, after, { action: "user.changed", target: id, details }, isNewRole ? null : 0)
     return succeed(after)
   }

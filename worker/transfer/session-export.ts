@@ -82,8 +82,8 @@ function streamTexts(texts: AsyncIterable<string>): ExportStream {
 const SEAL_ALGORITHM = "HMAC-SHA256"
 
 /**
- * Generates the lines of an export. `sealing` contains the key of the seal and reads the end of the active path; it is
- * null for an export without a seal.
+ * Generates the lines of an export. `sealing` contains the seal's key and a function that reads the end of the active
+ * path. It is null for an export without a seal.
  */
 async function* generateJsonl(
   source: ExportSource,

@@ -96,8 +96,8 @@ function writeAssistantMessage(writer: HistoryWriter, message: Fields, { id }: M
 }
 
 /**
- * Writes what a message contains outside its content: a refusal, spoken words, citations, and calls in chat
- * completions.
+ * Writes the parts of a message that are outside its `content` field: a refusal, spoken words, and tool calls in the
+ * Chat Completions format.
  */
 function writeMessageFields(writer: HistoryWriter, message: Fields): void {
   writer.writePart("text", toText(message["refusal"]))
@@ -128,7 +128,7 @@ function readThinking(message: Fields): string {
   return ""
 }
 
-/** Records how a message from Pi ended. The end of an answer's last message counts. */
+/** Records how a message from Pi ended. Only the last message of an answer determines how the answer ended. */
 function readStopReason(writer: HistoryWriter, { stopReason, errorMessage }: Fields): void {
   if (stopReason === "error") {
     writer.setOutcome({ status: "failed", reason: "producer_failed", text: toText(errorMessage) })

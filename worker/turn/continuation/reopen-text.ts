@@ -25,7 +25,7 @@ export interface ReopenedStep {
 
 type TextPart = Extract<Part, { type: "text" }>
 
-/** The faults after which an answer's text so far is valid, because only its stream or its time ended too early. */
+/** The faults that leave the answer's text so far valid: its stream broke off, or it ran out of time. */
 const CUT_OFF: ReadonlySet<string> = new Set<TurnFault>(["model_cut_off", "turn_timeout"])
 
 /**
