@@ -1,4 +1,4 @@
-/** markdown.test.tsx: how Markdown is rendered, which content it must never produce, and its time bounds. */
+/** markdown.test.tsx: how Markdown is rendered, what it must never produce, and how long parsing may take. */
 
 import fc from "fast-check"
 import { render } from "preact"
@@ -53,7 +53,7 @@ describe("Markdown syntax", () => {
     expect(markdown(text).replaceAll("\n<", "<")).toBe(html.replaceAll("\n<", "<"))
   })
 
-  test("[MD1] tables keep their alignment as a class, and task lists keep their boxes", () => {
+  test("[MD1] tables keep their alignment as a class, and task lists keep their checkboxes", () => {
     expect(markdown("| a | b |\n|:-:|--:|\n| 1 | **2** |")).toContain(
       '<thead><tr><th class="to-center">a</th><th class="to-right">b</th></tr></thead><tbody><tr><td class="to-center">1</td><td class="to-right"><strong>2</strong></td></tr></tbody>',
     )

@@ -1,6 +1,6 @@
 /**
- * import-records.test.ts: tests that another system's transcripts, in the format that its sources declare, become the
- * expected messages.
+ * import-records.test.ts: tests that another system's transcripts, in the format that its source code declares, become
+ * the expected messages.
  */
 
 import { readFileSync, writeFileSync } from "node:fs"
@@ -141,7 +141,7 @@ describe("generated transcripts", () => {
         )
       }
     })
-    // A run that is not full performs a fifth of the runs.
+    // A short test run performs only a tenth of this number, so the number is doubled there.
     assertProperty(property, IS_FULL ? RUNS : 2 * RUNS)
   })
 })

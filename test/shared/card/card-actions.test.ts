@@ -58,12 +58,12 @@ describe("a template's actions", () => {
     expect(checkTemplate(setAt(FORM as unknown as Json, at, value))).toMatchObject({ ok: false, pointer })
   })
 
-  test("[KA8] with a field for each item of a list is refused", () => {
+  test("[KA8] are refused if the template has a form field for each item of a list", () => {
     const item = { id: "extra", component: "CheckBox", name: "extra", label: "Extra" }
     expect(checkTemplate(withList(item))).toMatchObject({ ok: false, pointer: "/view/14" })
   })
 
-  test("[KA8] with a second button for a per-item action is refused", () => {
+  test("[KA8] are refused if a per-item action has a second button", () => {
     const item = { id: "extra", component: "Button", label: "Book", action: "book" }
     expect(checkTemplate(withList(item))).toMatchObject({ ok: false, pointer: "/view/14/action" })
   })

@@ -1,6 +1,6 @@
 /**
- * hostile-corpus.ts: templates and tool results that try to run, fetch, forge or exhaust something. Each entry is a
- * body of `PUT /v1/cards/:name`, with a name for the tests.
+ * hostile-corpus.ts: templates and tool results that try to run code, fetch URLs, forge content or exhaust resources.
+ * Each template is a body of `PUT /v1/cards/:name`. Each entry has a name for the tests.
  */
 
 import type { Json } from "../../../shared/json.ts"
