@@ -47,7 +47,7 @@ test.each([
   [undefined, 0, 0],
   [{ turns_per_user: 7 }, 2, 1],
 ])(
-  "[MT23] totals that may lack turns say so, but rows for single users don't: %j",
+  "[MT23] totals say if turns may be missing from them, but rows for single users don't: %j",
   async (incomplete, sums, ofUsers) => {
     const createView = (path: string): UsageView => {
       const [from, to, by] = ["2026-01-01", "2026-01-31", new URLSearchParams(path.split("?")[1]).get("by")]

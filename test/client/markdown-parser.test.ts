@@ -189,7 +189,7 @@ describe("hostile text", () => {
     ["formulas that don't end, in quotes", repeat(`${"> \\[\n".repeat(300)}>\n> \\]\n\n`)],
     ["parentheses after a URL", `http://a${")".repeat(49_000)}`],
     ["text that is almost an email address", `${"a@".repeat(400)}a${".a".repeat(20_000)}_`],
-    ["one long local part", `${"a.".repeat(24_000)}@`],
+    ["one long local part of an email address", `${"a.".repeat(24_000)}@`],
     ["spaces without a line ending after them", `a${" ".repeat(49_000)}b`],
     ["attributes", `${"<a".repeat(400)}${"  a=b".repeat(9_000)}`],
     ["short rows of a wide table", `${"|a".repeat(15_000)}|\n${"|-".repeat(15_000)}|\n${"|\n".repeat(20_000)}`],

@@ -262,15 +262,15 @@ describe("hostile text", () => {
   const repeatTo100Kb = (part: string): string => part.repeat(Math.ceil(100_000 / part.length))
   const cases: readonly (readonly [string, string])[] = [
     ...PARTS.split(" ").map((part) => [part, repeatTo100Kb(JSON.parse(`"${part}"`).replaceAll("·", " "))] as const),
-    ["strong around strong", `${"**".repeat(25_000)}a${"**".repeat(25_000)}`],
-    ["links in links", `${"[".repeat(50_000)}a${"](b)".repeat(12_500)}`],
+    ["bold inside bold", `${"**".repeat(25_000)}a${"**".repeat(25_000)}`],
+    ["links inside links", `${"[".repeat(50_000)}a${"](b)".repeat(12_500)}`],
     ["a wide table", `|${"a|".repeat(25_000)}\n|${"-|".repeat(25_000)}\n|${"b|".repeat(25_000)}`],
     ["a long table", `|a|b|\n|-|-|\n${"|**x**|`y`|\n".repeat(8_000)}`],
-    ["lists 400 deep", Array.from({ length: 400 }, (_, at) => `${"  ".repeat(at)}- a`).join("\n")],
-    ["quotes 5,000 deep", `${">".repeat(5_000)} a`],
-    ["quotes ever deeper", Array.from({ length: 400 }, (_, at) => `${">".repeat(at)}a`).join("\n")],
-    ["numbers 5,000 deep", `${"1. ".repeat(5_000)}a`],
-    ["ticks ever longer", Array.from({ length: 440 }, (_, at) => "`".repeat(at + 1)).join(" ")],
+    ["lists nested 400 deep", Array.from({ length: 400 }, (_, at) => `${"  ".repeat(at)}- a`).join("\n")],
+    ["quotes nested 5,000 deep", `${">".repeat(5_000)} a`],
+    ["ever deeper quotes", Array.from({ length: 400 }, (_, at) => `${">".repeat(at)}a`).join("\n")],
+    ["numbered lists nested 5,000 deep", `${"1. ".repeat(5_000)}a`],
+    ["ever longer runs of backticks", Array.from({ length: 440 }, (_, at) => "`".repeat(at + 1)).join(" ")],
     ["definitions", Array.from({ length: 4_000 }, (_, at) => `[d${at}]: https://example.com/${at}`).join("\n")],
     ["entities", repeatTo100Kb("&amp;&#60;")],
   ]

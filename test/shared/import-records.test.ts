@@ -65,7 +65,7 @@ describe("docs/import.md", () => {
   test.each([
     ["kcosr/assistant: conversation log", "store-"],
     ["kcosr/assistant: event store", "events"],
-  ])("[IR1] lists exactly the fields of the types of %s, and no file contains other fields", (section, prefix) => {
+  ])("[IR1] lists exactly the record fields of %s, and no file contains any others", (section, prefix) => {
     const documented = readDocumentedFields(section)
     expect(new Set(documented).size).toBe(documented.length)
     const files = fixtures.filter(({ name }) => name.startsWith(prefix))

@@ -119,7 +119,7 @@ function recordRequests(sampleInterval?: number) {
 }
 
 describe("queries", () => {
-  test.each([1, 10])("[OB7] requests by route: counts, failures and times, if each row represents %d points", (n) => {
+  test.each([1, 10])("[OB7] return requests by route: counts, failures, times; each row is for %d points", (n) => {
     expect(recordRequests(n).run("requests-by-route")).toEqual([
       {
         method: "GET",
@@ -143,7 +143,7 @@ describe("queries", () => {
     for (const { time } of rows) expect(Number(time) % 300).toBe(0)
   })
 
-  test.each([1, 10])("[OB7] turns by model: ends, tokens and cost; an unknown cost is not counted as zero", (n) => {
+  test.each([1, 10])("[OB7] return turns by model: ends, tokens, cost; an unknown cost doesn't count as zero", (n) => {
     const known = { provider: "openai", model: "gpt-5", turns: 3 * n, completed: 2 * n, failed: 0 }
     const unknown = { provider: "openai", model: "new", turns: n, completed: 0, failed: n }
     expect(recordRequests(n).run("turns-by-model")).toEqual([

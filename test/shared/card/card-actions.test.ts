@@ -52,9 +52,9 @@ describe("a template's actions", () => {
     ["a flag that is a string", "/actions/book/repeatable", "yes", "/actions/book/repeatable"],
     ["two fields with the same name", "/view/8/name", "date", "/view/8/name"],
     ["options that aren't a list", "/view/7/options", "Inside", "/view/7/options"],
-    ["a name of the prototype", "/view/11/action", "__proto__", "/view/11/action"],
+    ["a name from the prototype", "/view/11/action", "__proto__", "/view/11/action"],
     ["actions that are a list", "/actions", [], "/view/11/action"],
-  ])("[KA1] with %s is refused with its pointer", (_what, at, value, pointer) => {
+  ])("[KA1] %s: the template is refused, with a pointer to the problem", (_what, at, value, pointer) => {
     expect(checkTemplate(setAt(FORM as unknown as Json, at, value))).toMatchObject({ ok: false, pointer })
   })
 

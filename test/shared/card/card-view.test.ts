@@ -232,7 +232,7 @@ describe("a filled card", () => {
     ])
   })
 
-  test.each(["calculation", "list", "page", "search", "timer"])("[BT10] %s has no words of its own", (name) => {
+  test.each(["calculation", "list", "page", "search", "timer"])("[BT10] %s contains no text of its own", (name) => {
     const shipped = readTemplate(name)
     const [sample = null] = shipped.samples
     const labels = Object.fromEntries(Object.entries(ENGLISH_LABELS).map(([key, text]) => [key, `⟦${text}⟧`]))
