@@ -140,7 +140,7 @@ describe("the panel", () => {
   })
 })
 
-test("[CP3] [CP4] pages from other sites and documents with other titles aren't listed as versions, and have no code view", () => {
+test("[CP3] [CP4] pages from other sites and documents with other titles aren't listed as versions, and have no source code", () => {
   const other = createCanvas("x")
   const opened: CanvasSegment = { ...other, preview: { ...other.preview, url: "https://embed.example.com/x" } }
   const lists = [[createCanvas("one"), opened, createCall("one", "<p>1</p>")]]

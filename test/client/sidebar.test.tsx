@@ -362,7 +362,7 @@ describe("organising", () => {
     await until(() => expect(listShown(root)).toHaveLength(3))
     await openMenu(root, "a")
     await chooseItem("Select several")
-    // The handler for Escape is added when the checkbox gets focus.
+    // The page adds the handler for Escape when it moves focus to the checkbox.
     await until(() => expect(document.activeElement?.getAttribute("aria-label")).toBe("Select Title a"))
     await pressKey("Escape")
     expect(root.querySelector(".selection")).toBeNull()

@@ -42,7 +42,7 @@ describe("a chart payload", () => {
     expect(isChartPayload({ ...CHART, ...change })).toBe(false)
   })
 
-  test("[CA10] must be an object that has the fields itself", () => {
+  test("[CA10] must be an object whose fields aren't inherited", () => {
     for (const value of [null, undefined, 1, "x", [], [CHART], Object.create(CHART)])
       expect(isChartPayload(value)).toBe(false)
   })

@@ -1,4 +1,7 @@
-/** hostile-cards.test.ts: tests templates and results that try to run code, fetch URLs, forge content or exhaust resources. */
+/**
+ * hostile-cards.test.ts: tests templates and results that try to run code, fetch URLs, forge content or exhaust
+ * resources.
+ */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
