@@ -66,12 +66,12 @@ interface ModuleGraph {
   getModuleInfo(id: string): ModuleInfo | null
 }
 
-/** Whether static imports lead from an entry to the module. */
+/** Whether an entry reaches the module through static imports. */
 function isLoadedWithEntry(id: string, modules: ModuleGraph): boolean {
   return isLoadedWith(id, modules, (info) => info.isEntry)
 }
 
-/** Whether static imports lead from a module for which `isRoot` returns true to this one. */
+/** Whether a module for which `isRoot` returns true reaches this module through static imports. */
 function isLoadedWith(id: string, modules: ModuleGraph, isRoot: IsRoot): boolean {
   const seen = new Set([id])
   // The set grows during the iteration.
