@@ -339,7 +339,7 @@ function addCall(message: Message, call: ToolCall): Message {
   return { ...message, parts: [...message.parts, { type: "tool_call", step: message.step, call }] }
 }
 
-/** Returns the index of a call's part, or -1. Searches from the end, because most events are about one of the last calls. */
+/** Returns the index of a call's part, or -1. Searches from the end: most events are about one of the last calls. */
 function findCallIndex(message: Message, call_id: string): number {
   for (let i = message.parts.length - 1; i >= 0; i--) {
     const part = message.parts[i]
