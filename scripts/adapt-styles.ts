@@ -1,8 +1,8 @@
 /**
- * adapt-styles.ts: adapts a style sheet of the page to the widget's shadow root. Pure. Source: SPEC WG7.
+ * adapt-styles.ts: adapts the page's style sheets to the widget's shadow root. Pure. Source: SPEC WG7.
  *
- * The element `.cuecard` replaces the root element, the body and the window: it has the tokens and the theme, its width
- * determines the layout, and its size replaces the window's. Lengths don't depend on the site's font size.
+ * The element `.cuecard` replaces the root element, the body and the window: the tokens and the theme are set on it,
+ * its width determines the layout, and its size replaces the window's. Lengths don't depend on the site's font size.
  */
 
 /** The size of 1rem on the page, in pixels. */
@@ -34,7 +34,7 @@ function dropMissingParts(css: string): string {
   })
 }
 
-/** Whether the selector can't match without a missing part. A part in a list of alternatives is not needed. */
+/** Whether the selector matches only if a missing part exists. In `:is(…)`, all alternatives must be missing parts. */
 function needsMissingPart(selector: string): boolean {
   const outside = selector.replace(/:(is|not)\(([^()]*)\)/g, (group: string, name: string, list: string) =>
     name === "is" && list.split(",").every((part) => MISSING_PARTS.test(part)) ? group : "",

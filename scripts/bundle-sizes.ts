@@ -126,8 +126,8 @@ export function measureBundles(): BundleSizes {
 }
 
 /**
- * Returns the size of what a module of the Worker loads in addition to the Worker's entry and to what the module
- * `other` has loaded, in KB.
+ * Returns the size, in KB, of what a module of the Worker loads in addition to what the Worker's entry and the module
+ * `other` have loaded.
  */
 export function measureChunk(module: string, other: string): number {
   const loaded = new Set(withStaticImports(WORKER, ["index.js", findEntry(WORKER, other)]))
@@ -139,12 +139,12 @@ export function measureChunk(module: string, other: string): number {
 }
 
 /**
- * Returns the size of the chunk that draws tenants' cards on the chat page, with the scripts that it imports and a
- * conversation doesn't.
+ * Returns the size of the chunk that draws tenants' cards on the chat page, including the scripts that it imports but
+ * that a conversation doesn't load.
  */
 function measureRenderer(conversation: readonly string[]): number {
   const entries = listScripts(PAGE).filter((name) => /(?:^|\/)view-card-[^/]*\.js$/.test(name))
-  // The admin page and the page of shared copies have a chunk of their own, which imports other scripts.
+  // The admin page and the page for shared copies have a chunk of their own, which imports other scripts.
   const own = entries
     .map((entry) => withStaticImports(PAGE, [entry]))
     .find((scripts) => scripts.some((script) => conversation.includes(script)))

@@ -2,7 +2,7 @@
  * deploy.ts: makes a production build and deploys it to Cloudflare. Options are passed to `wrangler deploy`, such as
  * `--dry-run`.
  *
- * `--stage 5` gives the new version 5 % of the traffic first, compares how often both versions fail, and continues in
+ * `--stage 5` gives the new version 5 % of the traffic first, compares how often each version fails, and continues in
  * steps or rolls back (release/staged-deploy.ts). The bucket in wrangler.toml must exist.
  */
 import { spawnSync } from "node:child_process"
@@ -60,7 +60,7 @@ async function deployAtOnce(options: readonly string[]): Promise<number> {
 }
 
 /**
- * Throws if code that uses a new class would be deployed together with the migration of that class, because such a
+ * Throws if code that uses a new class would be deployed together with the migration for that class, because such a
  * deploy could not be rolled back. This check needs a token for the platform's API. For people who sign in with
  * `wrangler login`, only `npm run check` finds the problem.
  */
@@ -138,7 +138,7 @@ function useFolder<T>(run: (folder: string) => T): T {
   }
 }
 
-/** Returns the name of the Worker, the tag of the last migration, and the bucket of the page's files in the build. */
+/** Returns the Worker's name, the last migration's tag and the bucket for the page's files, as stated in the build. */
 function readBuilt(): { readonly name: string; readonly migrationTag: string | null; readonly bucket: string | null } {
   const config = JSON.parse(readFileSync(BUILT_CONFIG, "utf8")) as {
     readonly name: string

@@ -1,4 +1,4 @@
-/** await-state.ts: promises that wait for a state of an open session. */
+/** await-state.ts: promises that wait until an open session reaches a given state. */
 
 import { effect } from "@preact/signals"
 import { CuecardError, toCuecardError } from "./client-error.ts"

@@ -7,7 +7,7 @@ import { isPermanentRefusal, RequestError } from "../client/net/http-request.ts"
  * Codes of errors that the server didn't report:
  * - `unreachable`: no response, or none in time. The request may have been carried out.
  * - `http_error`: a refusal without one of the server's codes, for example from a proxy. See `status`.
- * - `token_failed`: `getToken` rejected. `cause` is the error with which it rejected.
+ * - `token_failed`: `getToken` rejected. `cause` is the error that it rejected with.
  * - `user_changed`: `getToken` returned a token for a different user than before. Create another client for that user.
  * - `command_pending`: the message or tool call has a command that the server hasn't answered.
  * - `aborted`: the caller's signal aborted the request.

@@ -9,7 +9,7 @@ import type { KeyValueStorage } from "../client/net/outbox.ts"
 import { createUserStorage, readStorageRows } from "../client/net/user-storage.ts"
 
 export interface ClientRows extends KeyValueStorage {
-  /** Moves the rows from memory to the storage of a user, which may contain earlier rows. */
+  /** Moves the rows from memory to a user's storage, which may contain earlier rows. */
   openRowsOf(user: string): void
 }
 

@@ -14,7 +14,7 @@ export type Message = WireMessage
 export type Attachment = Asset
 export type Session = SessionSummary
 
-/** The part of the Web Storage API that the client uses; `localStorage` has it. */
+/** The part of the Web Storage API that the client uses; `localStorage` implements it. */
 export interface ClientStorage {
   readonly length: number
   key(index: number): string | null
@@ -37,8 +37,8 @@ export interface ClientOptions {
   /** The server's URL, for example `https://chat.example.com`. */
   readonly url: string
   /**
-   * Returns a token for the user. Called for the first request, before a token expires, and when the server has refused
-   * one. If it rejects, the next request or connection calls it again.
+   * Returns a token for the user. Called before the first request, before a token expires, and when the server has
+   * refused one. If it rejects, the next request or connection calls it again.
    */
   getToken(): Promise<string>
   /**

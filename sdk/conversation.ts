@@ -1,5 +1,5 @@
 /**
- * conversation.ts: the public object of one session. It loads the code of open sessions when it is first used.
+ * conversation.ts: the public object for one session. It loads the code for open sessions when it is first used.
  *
  * `getSnapshot` and `subscribe` work at once; commands run in order once the code is loaded. Source: SPEC SK3, SK9.
  */
@@ -10,7 +10,7 @@ import type { Conversation, ConversationSnapshot } from "./client-types.ts"
 import type { LoadedSessions, SessionHandle } from "./session-handle.ts"
 import { subscribeTo } from "./subscription.ts"
 
-/** Loads the code of open sessions once. */
+/** Loads the code for open sessions once. */
 export interface SessionCode {
   /** Null until it is loaded. */
   readonly loaded: LoadedSessions | null

@@ -1,5 +1,5 @@
 /**
- * index.ts: the package entry `cuecard/client`: sessions and conversations of one user, for any user interface.
+ * index.ts: the package entry `cuecard/client`: one user's sessions and conversations, for any user interface.
  *
  * Runs in browsers and in Node ≥ 22, without a framework and without the DOM. The client uses the same controllers as
  * the page.
@@ -82,7 +82,7 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** Loads the code of open sessions when it is needed. If that fails, the next use tries again. */
+/** Loads the code for open sessions when it is needed. If that fails, the next use tries again. */
 function createSessionCode(deps: OpenSessionsDeps): SessionCode {
   let loading: Promise<LoadedSessions> | null = null
   let loaded: LoadedSessions | null = null

@@ -241,7 +241,7 @@ export class SessionHandle {
   }
 }
 
-/** Whether nothing is in progress. While an expected answer has not begun, this is false. */
+/** Whether nothing is in progress. An expected answer that has not begun counts as in progress. */
 function isIdle({ isAnswerExpected, controller }: OpenSession, snapshot: ConversationSnapshot): boolean {
   const { messages, unsent, pending, isLoaded, isBusy } = snapshot
   const { changeCount, hasUnshownChanges } = controller.store

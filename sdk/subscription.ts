@@ -1,4 +1,4 @@
-/** subscription.ts: calls a listener after each change of a snapshot. */
+/** subscription.ts: calls a listener after each change to a snapshot. */
 
 import type { ReadonlySignal } from "@preact/signals"
 

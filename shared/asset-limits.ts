@@ -78,7 +78,7 @@ export const SIGNED_URL_STEP_SECONDS = 5 * 60
 
 // ── Remote media and tenant settings ──
 
-/** Maximum number of redirects when remote media is fetched: one to `www`, one to a mirror, and two to spare. SPEC RM5. */
+/** Maximum number of redirects for remote media: one to `www`, one to a mirror, and two to spare. SPEC RM5. */
 export const MAX_REMOTE_REDIRECTS = 4
 
 /**
@@ -91,7 +91,7 @@ export const REMOTE_MS = 5 * 60_000
 /** Maximum size of a cached remote file, in bytes: the whole file may be in memory. SPEC RM4. */
 export const MAX_REMOTE_CACHED_BYTES = 16 * 1024 * 1024
 
-/** How long remote media is cached, in seconds: about as long as a user reads one conversation. SPEC RM4. */
+/** How long remote media is cached, in seconds: about the time for which a user reads one conversation. SPEC RM4. */
 export const REMOTE_FRESH_SECONDS = 60 * 60
 
 /**

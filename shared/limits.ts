@@ -270,8 +270,8 @@ export const MAX_QUOTE_CHARS = 600
 // ── Files in a model call ──
 
 /**
- * Maximum total size of the files in one model call, in bytes. A file is in memory about four times (its bytes, base64,
- * JSON, request body), and the object has 128 MB for everything. SPEC AT7.
+ * Maximum total size of the files in one model call, in bytes. Memory holds about four copies of a file (its bytes,
+ * base64, JSON, request body), and the object has 128 MB for everything. SPEC AT7.
  */
 export const MAX_MODEL_FILE_BYTES = 8 * 1024 * 1024
 
@@ -281,10 +281,10 @@ export const MAX_MODEL_TEXT_BYTES = 48 * 1024
 /** Share of the context that the attachments of the current question may use. The rest is for results and the answer. SPEC AT5. */
 export const MAX_FILES_SHARE = 0.5
 
-/** Estimated tokens per image: what the larger providers bill for a large one. The providers themselves scale images down. SPEC AT5. */
+/** Estimated tokens per image: what the larger providers bill for a large image. The providers themselves scale images down. SPEC AT5. */
 export const IMAGE_TOKENS = 1_600
 
-/** For the estimated tokens of a PDF: bytes per token, and the minimum number of tokens. A page has about 2,000 tokens and 25 KB or more. SPEC AT7. */
+/** For estimating the tokens of a PDF: bytes per token, and the minimum number of tokens. A page has about 2,000 tokens and 25 KB or more. SPEC AT7. */
 export const PDF_BYTES_PER_TOKEN = 12
 export const MIN_DOCUMENT_TOKENS = 2_000
 

@@ -67,8 +67,8 @@ export const MAX_USER_STORED_BYTES = 10 * 1024 * 1024 * 1024
 export const MAX_TENANT_STORED_BYTES = 1024 * 1024 * 1024 * 1024
 
 /**
- * How far the tenant's count can lag behind per user, in bytes: storing one or two photos causes no request to the
- * tenant. SPEC LI11.
+ * How far the tenant's count can lag behind per user, in bytes: enough that storing one or two photos doesn't cause a
+ * request to the tenant. SPEC LI11.
  */
 export const TENANT_STEP_BYTES = 8 * 1024 * 1024
 

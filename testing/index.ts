@@ -118,7 +118,7 @@ function findObjectClass(build: Build, binding: string): string {
   return name
 }
 
-/** Deletes the state if the start fails. */
+/** Deletes the state if startup fails. */
 async function cleanUpOnFailure<T>(started: Promise<T>, removeState: () => Promise<void>): Promise<T> {
   try {
     return await started

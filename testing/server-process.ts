@@ -20,7 +20,7 @@ subscribe("child_process", (message) => {
 
 /**
  * Runs `start` and records the newest child process that it creates, now or later. Miniflare does not expose its
- * process, and comparing process lists would confuse servers that start at the same time.
+ * process, and comparing process lists would mix up servers that start at the same time.
  */
 export function watchChild<T>(start: () => T): { readonly started: T; readonly child: () => ChildProcess | null } {
   const watch: Watch = { child: null }

@@ -29,7 +29,7 @@ const HOST = "127.0.0.1"
 const WORKER = "cuecard"
 
 /**
- * Handles all fetches of the Worker and allows only loopback addresses, where the upstreams of a test listen. It runs
+ * Handles all the Worker's fetches and allows only loopback addresses, where a test's upstreams listen. It runs
  * in workerd, so that streams and aborts behave as in production.
  */
 const OUTBOUND = `export default {

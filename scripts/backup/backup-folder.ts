@@ -67,7 +67,7 @@ function nameOf(path: string): string {
   return path.slice(-"2026-11-22T14-05-09Z".length)
 }
 
-/** A tenant's id becomes one component of a path, so it must not lead out of the folder. */
+/** A tenant's id becomes one component of a path. It must not point outside the folder. */
 function tenantFolder(folder: string, tenant: string): string {
   if (!/^[a-z0-9][a-z0-9.-]*$/i.test(tenant) || tenant.includes(".."))
     throw new UsageError(`${tenant} is not a tenant id.`)

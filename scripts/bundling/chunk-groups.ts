@@ -1,4 +1,4 @@
-/** chunk-groups.ts: decides which modules share a chunk, on the page, in the widget, in the Worker and in the SDK. Pure. */
+/** chunk-groups.ts: decides which modules share a chunk in the page, the widget, the Worker and the SDK. Pure. */
 
 /**
  * The modules that draw messages and, in the widget, also the conversation around them and its styles. Code that is
@@ -37,8 +37,8 @@ function drawsMessages(id: string, modules: ModuleGraph): boolean {
 }
 
 /**
- * The decoder of HTML entities. Only tools that are loaded on demand use it, but parts of htmlparser2 that the entry
- * doesn't use import it.
+ * The HTML entity decoder. Only tools that are loaded on demand use it, but parts of htmlparser2 that the entry doesn't
+ * use import it.
  */
 const ENTITY_DECODER = /\/node_modules\/entities\//
 
@@ -66,12 +66,12 @@ interface ModuleGraph {
   getModuleInfo(id: string): ModuleInfo | null
 }
 
-/** Whether static imports lead from an entry to the module. */
+/** Whether an entry reaches the module through static imports. */
 function isLoadedWithEntry(id: string, modules: ModuleGraph): boolean {
   return isLoadedWith(id, modules, (info) => info.isEntry)
 }
 
-/** Whether static imports lead from a module for which `isRoot` returns true to this one. */
+/** Whether a module for which `isRoot` returns true reaches this module through static imports. */
 function isLoadedWith(id: string, modules: ModuleGraph, isRoot: IsRoot): boolean {
   const seen = new Set([id])
   // The set grows during the iteration.

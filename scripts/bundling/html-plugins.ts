@@ -35,8 +35,8 @@ export function withTranscriptName(): Plugin {
 const HEAD_SCRIPTS = ["theme", "start-requests"]
 
 /**
- * Adds a hash to the file names of the scripts in the head of the chat page, as the page's other scripts have. So the
- * page never loads the scripts of another version, and browsers can cache them.
+ * Adds a hash to the file names of the scripts in the head of the chat page. The page's other scripts already have one.
+ * The hash keeps the page from loading another version's scripts, and lets browsers cache its own.
  */
 export function withHashedScripts(): Plugin {
   const files = HEAD_SCRIPTS.map((name) => {

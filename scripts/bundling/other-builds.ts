@@ -1,6 +1,6 @@
 /**
- * other-builds.ts: Vite plugins that build what is loaded separately from the page: the admin page, the page of shared
- * copies, the widget and the service worker. Each build is a bundle of its own in the same folder.
+ * other-builds.ts: Vite plugins that build what is loaded separately from the page: the admin page, the page for shared
+ * copies, the widget and the service worker. Each build is a separate bundle in the same folder.
  */
 
 import preact from "@preact/preset-vite"
@@ -49,7 +49,7 @@ export function withServiceWorker(): Plugin {
 }
 
 /**
- * Builds the admin page and the page of shared copies into the same folder, as separate bundles. Chunks that they
+ * Builds the admin page and the page for shared copies into the same folder, as separate bundles. Chunks that they
  * shared with the chat page would be part of that page's initial load.
  */
 export function withOtherPages(): Plugin {
@@ -83,7 +83,7 @@ function adaptedStyles(): Plugin {
 const WIDGET_VIEW = /\/widget\/app\/mount-conversation\.tsx$/
 
 /**
- * Builds the widget and the page of its frame into the same folder. Other sites load the script by a fixed name, which
+ * Builds the widget and the page in its frame into the same folder. Other sites load the script by a fixed name, which
  * therefore contains no hash. The script imports the other files, whose names contain hashes, by relative URLs.
  */
 export function withWidget(): Plugin {

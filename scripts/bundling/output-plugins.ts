@@ -1,4 +1,4 @@
-/** output-plugins.ts: Vite plugins that remove from the built files what the page, the Worker and the packages don't need. */
+/** output-plugins.ts: Vite plugins that remove code that the built page, Worker and packages don't need. */
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import type { Plugin } from "vite"
@@ -17,14 +17,14 @@ export function withoutPaths(): Plugin {
   }
 }
 
-/** A call of the helper that takes only some exports of the imported chunk. */
+/** A call to the helper that takes only some exports of the imported chunk. */
 const CALL_FOR_NAMES =
   /\b[\w$]+\(async\(\)=>\{let\{([^}]*)\}=await (import\(`[^`]+`\));return\{([^}]*)\}\},\[\](?:,import\.meta\.url)?\)/g
 
 /**
  * Replaces Vite's helper that preloads the imports and styles of a chunk loaded on demand. The page doesn't need it:
  * index.html links one file with all styles, and the browser loads the chunk's few own imports when it reads the chunk.
- * The lists of what the helper would preload and its calls are removed, too.
+ * Calls to the helper and its lists of files to preload are removed, too.
  */
 export function withoutPreloadHelper(): Plugin {
   return {
@@ -43,7 +43,7 @@ export function withoutPreloadHelper(): Plugin {
           chunk.code = chunk.code
             .replace(/^const __vite__mapDeps=.*\n/m, "")
             .replace(/,__vite__mapDeps\([^)]*\)/g, ",[]")
-            // Calls of the helper become the imports themselves.
+            // Calls to the helper become plain imports.
             .replace(/\b[\w$]+\(\(\)=>(import\(`[^`]+`\)(?:\.then\([^)]*\))?),\[\](?:,import\.meta\.url)?\)/g, "$1")
             .replace(CALL_FOR_NAMES, (call, taken: string, load: string, returned: string) =>
               taken === returned ? load : call,
@@ -97,8 +97,8 @@ export function withoutRuntimeChunk(): Plugin {
 }
 
 /**
- * Removes the decoder of HTML entities, with its table of 19 KB. `htmlparser2` imports it, but the sanitiser parses
- * tags without decoding entities.
+ * Removes the HTML entity decoder, with its table of 19 KB. `htmlparser2` imports it, but the sanitiser parses tags
+ * without decoding entities.
  */
 export function withoutEntityDecoder(): Plugin {
   const user = "shared/sanitize/html-token.ts"

@@ -1,8 +1,7 @@
 /**
- * a2ui-surface.ts: reads messages of A2UI 0.9 and returns the surface that they build: its components and its data.
- * Pure.
+ * a2ui-surface.ts: reads A2UI 0.9 messages and returns the surface that they build: its components and its data. Pure.
  *
- * The text is a file of A2UI's catalogs (`{name, messages}`), a list of messages, or one message per line.
+ * The text is a file from A2UI's catalogs (`{name, messages}`), a list of messages, or one message per line.
  */
 
 import { isJsonObject, type Json, parseJson } from "../../shared/json.ts"
@@ -72,7 +71,7 @@ export function splitPointer(pointer: string): string[] {
   return pointer === "" || pointer === "/" ? [] : keys.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"))
 }
 
-/** Returns the data with another value at a path. Missing parts of the path are created. */
+/** Returns the data with the given value at a path. Missing parts of the path are created. */
 export function setValue(data: Json, keys: readonly string[], value: Json): Json {
   const [key, ...rest] = keys
   if (key === undefined) return value

@@ -1,5 +1,5 @@
 /**
- * cards.ts: `npm run cards` checks a card template, and converts a surface of A2UI 0.9 to a card template. The command
+ * cards.ts: `npm run cards` checks a card template, or converts an A2UI 0.9 surface to a card template. The command
  * needs no server.
  *
  * `npm run cards -- check order-card.json` · `npm run cards -- convert surface.json --for orders > order-card.json`

@@ -1,6 +1,6 @@
 /**
- * convert-a2ui.ts: converts a surface of A2UI 0.9 to the template of a card. The surface's data becomes the sample, and
- * the schema is inferred from the data. Pure. SPEC CV40.
+ * convert-a2ui.ts: converts an A2UI 0.9 surface to a card template. The surface's data becomes the sample, and the
+ * schema is inferred from the data. Pure. SPEC CV40.
  */
 
 import { isJsonObject, type Json } from "../../shared/json.ts"
@@ -15,12 +15,12 @@ type JsonObject = { readonly [field: string]: Json }
 export interface ConvertedCard {
   /** The body of `PUT /v1/cards/:name`. */
   readonly template: JsonObject
-  /** Notes about what a card can't show as A2UI does, each with the id of its component. */
+  /** Notes about what a card can't show the way A2UI does, each with the id of its component. */
   readonly notes: readonly string[]
 }
 
 const ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
-/** Maximum depth of the schema. Deeper values of the data get no schema of their own. */
+/** Maximum depth of the schema. More deeply nested values don't get a schema of their own. */
 const MAX_SCHEMA_LEVELS = 8
 
 /** Converts a surface. `tool`: the tool whose results the card shows. */
@@ -65,7 +65,7 @@ function convertComponents(form: CardForm, notes: string[]): JsonObject[] {
   return view
 }
 
-/** Returns an id that no other component has. Fewer characters are allowed in ids of cards than in ids of A2UI. */
+/** Returns an id that no other component has. Fewer characters are allowed in card ids than in A2UI ids. */
 function findName(id: string, names: ReadonlySet<string>): string {
   const base = ID.test(id) ? id : "part"
   for (let n = 1; ; n++) {
@@ -84,7 +84,7 @@ function listPaths(value: Json): string[] {
 }
 
 /**
- * Adds a value for each path that has none. A surface may leave a value to its user, but a template's samples must have
+ * Adds a value for each path that has none. A surface may leave a value to the user, but a template's samples must have
  * one.
  */
 function completeSample(data: JsonObject, view: readonly JsonObject[]): JsonObject {

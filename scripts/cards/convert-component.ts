@@ -1,6 +1,6 @@
 /**
- * convert-component.ts: converts one component of A2UI 0.9 to a component of a card. A component that cards don't have
- * is replaced with the closest one, and noted. Pure.
+ * convert-component.ts: converts one A2UI 0.9 component to a card component. A component that cards don't have is
+ * replaced with the closest one, and a note says so. Pure.
  */
 
 import { isJsonObject, type Json } from "../../shared/json.ts"

@@ -1,6 +1,6 @@
 /**
- * convert-form.ts: converts buttons and fields of A2UI 0.9 to those of a card. A button's event becomes an action,
- * which calls a tool with the event's name; the context of the event becomes the tool's arguments. Pure.
+ * convert-form.ts: converts A2UI 0.9 buttons and fields to those of a card. A button's event becomes an action that
+ * calls a tool with the event's name; the event's context becomes the tool's arguments. Pure.
  */
 
 import { isJsonObject, type Json } from "../../shared/json.ts"

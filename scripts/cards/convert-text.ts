@@ -1,6 +1,6 @@
 /**
- * convert-text.ts: converts a dynamic value of A2UI 0.9 to a dynamic value of a card. `formatString` becomes `join`,
- * and a date pattern becomes the closest date style. Pure.
+ * convert-text.ts: converts an A2UI 0.9 dynamic value to that of a card. `formatString` becomes `join`, and a date
+ * pattern becomes the closest date style. Pure.
  */
 
 import { isJsonObject, type Json } from "../../shared/json.ts"
@@ -8,7 +8,7 @@ import type { DATE_STYLES, Dynamic, FormatCall } from "../../shared/card/view/ca
 
 type JsonObject = { readonly [field: string]: Json }
 
-/** Receives a note about everything that a card can't show as A2UI does. */
+/** Receives a note about everything that a card can't show the way A2UI does. */
 export type Note = (text: string) => void
 
 export function convertText(value: Json | undefined, note: Note): Dynamic {

@@ -35,7 +35,7 @@ export interface BudgetPlan {
   readonly sharedSeconds: number
 }
 
-/** The largest tenant of a million sessions. Its budget is used up before midnight, and again a few hours later. */
+/** The largest tenant of a million sessions. It uses up its budget before midnight and again a few hours later. */
 export const LARGEST_UNDER_BUDGETS: BudgetPlan = {
   seed: 1,
   sessions: 200_000,

@@ -45,7 +45,7 @@ export interface SimulatedDay {
   readonly sessions: number
   readonly users: number
   readonly operations: Readonly<Record<Operation, number>>
-  /** The largest number in one second: of sessions that begin, and of requests to any single object of each class. */
+  /** The largest numbers in one second: sessions that begin, and requests to any single object of each class. */
   readonly peak: { readonly sessions: number; readonly tenant: number; readonly directory: number }
   readonly billed: BilledAmounts
   /** US dollars, without storage. */

@@ -35,7 +35,7 @@ interface Question {
   readonly token: string
 }
 
-/** Thrown on a refusal that a retry doesn't change. */
+/** Thrown if the server refuses a request and a retry would not help. */
 export class RefusedError extends Error {}
 
 export class Listener {
@@ -89,7 +89,7 @@ export class Listener {
     const body = (await response.json()) as { question?: Question | null; code?: string; text?: string }
     if (response.ok) return body.question ?? null
     const reason = `${body.code ?? response.status}: ${body.text ?? "refused"}`
-    // A token of a local server expires, and is renewed.
+    // The token of a local server may have expired, so it is renewed.
     if (response.status === 401 && !isNewToken) this.#token = null
     else if (response.status < 500 && response.status !== 429) throw new RefusedError(reason)
     throw new Error(reason)
@@ -114,7 +114,7 @@ export class Listener {
   }
 
   /**
-   * The question is the standard input of the program. As an argument, it could be mistaken for an option, and a user
+   * The program receives the question on standard input. As an argument, it could be mistaken for an option, and a user
    * must not be able to set options of the program.
    */
   #createProgram(text: string, session: string): Program {

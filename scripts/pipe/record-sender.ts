@@ -212,8 +212,8 @@ export class RecordSender {
   }
 
   /**
-   * Queries the state of the answer. The URL names the answer, so the server responds to an empty body with the answer's
-   * state, or reports that the session is busy.
+   * Queries the state of the answer. The URL names the answer, so if the body is empty, the server responds with the
+   * answer's state, or reports that the session is busy.
    */
   #queryStanding(): Promise<ServerResponse> {
     return postLines(this.#options, (request) => void request.end("\n"))

@@ -1,7 +1,7 @@
 /**
  * migration-commits.ts: finds commits that mix a new Durable Object migration with code that uses it.
  *
- * A version with a migration gets all of the traffic at once, and no rollback goes past it. So the commit that adds a
+ * A version with a migration gets all of the traffic at once, and cannot be rolled back. So the commit that adds a
  * migration must not change anything else that is deployed, except that it may add the class (new files, and an export
  * in worker/index.ts). It must not add a binding or touch any other existing file. The code that uses the class must
  * follow in a later commit and a later deploy.
@@ -18,7 +18,7 @@ const ENTRY = "worker/index.ts"
 const DEPLOYED =
   /^(?:shared|worker|client|public)\/(?!.*\.md$)|^(?:index|admin)\.html$|^vite\.config\.ts$|^package-lock\.json$/
 
-/** Migrations that were deployed before this rule. */
+/** Migrations that were deployed before this rule was introduced. */
 export const EARLIER_TAGS: ReadonlySet<string> = new Set(["v1", "v2", "v3"])
 
 type Git = (...args: string[]) => string

@@ -1,5 +1,5 @@
 /**
- * page-files.ts: the scripts and styles of the built page as objects of the bucket, from which every version serves
+ * page-files.ts: the scripts and styles of the built page as objects in the bucket, from which every version serves
  * them (worker/routes/kept-page-files.ts).
  */
 
@@ -11,7 +11,7 @@ import type { PlatformApi } from "./platform-api.ts"
 
 const ASSETS = "dist/client/assets"
 
-/** Maximum number of files of a version that are checked, and the number checked at the same time. */
+/** Maximum number of a version's files that are checked, and the number checked at the same time. */
 const MAX_CHECKED_FILES = 500
 const CONCURRENT_CHECKS = 8
 

@@ -6,7 +6,7 @@ import type { StagePlan } from "./staged-deploy.ts"
 /** The shares that follow the first one, in percent. */
 const LATER_SHARES = [25, 50, 100]
 const DEFAULT_MINUTES = "10"
-/** With 200 requests, three failures more than the old version are a difference of 1.5 %. */
+/** With 200 requests, three more failures than in the old version are a difference of 1.5 %. */
 const DEFAULT_REQUESTS = "200"
 const MAX_MINUTES = 24 * 60
 const MAX_POLL_MS = 30_000

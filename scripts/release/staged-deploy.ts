@@ -1,6 +1,6 @@
 /**
- * staged-deploy.ts: sends a new version a growing share of the traffic, and compares at each step how often both
- * versions fail. The deploy ends with all of the traffic on one of the two.
+ * staged-deploy.ts: sends a new version a growing share of the traffic, and compares at each step how often each
+ * version fails. The deploy ends with all of the traffic on one of the two.
  *
  * 5 % ▶ watch ▶ 25 % ▶ watch ▶ 50 % ▶ watch ▶ 100 %
  */

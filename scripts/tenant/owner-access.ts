@@ -18,8 +18,7 @@ import {
 const KEY_SECONDS = 60 * 60
 
 /**
- * A key that expires within this time, in milliseconds, is replaced. It is longer than the
- * transfer of any file takes.
+ * A key that expires within this time, in milliseconds, is replaced. No file takes this long to transfer.
  */
 const RENEW_MS = 15 * 60_000
 

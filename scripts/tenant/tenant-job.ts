@@ -1,4 +1,4 @@
-/** tenant-job.ts: follows an export, an import or an erasure to its end. */
+/** tenant-job.ts: follows an export, an import or an erasure until it ends. */
 
 import { isJsonObject } from "../../shared/json.ts"
 import { type JsonObject, UsageError } from "./tenant-request.ts"

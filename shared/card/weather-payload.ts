@@ -43,7 +43,7 @@ export interface WeatherPayload {
   readonly source?: "sample" | "open-meteo"
 }
 
-/** The forecast of one day. Null: the source does not provide the value. */
+/** The forecast for one day. A value is null if the source does not provide it. */
 export interface WeatherDay {
   /** Local date at the place, for example "2026-05-03". */
   readonly date: string

@@ -29,8 +29,8 @@ import { readEventTime, readRecordTime } from "./assembly/record-time.ts"
 export type { AssembledMessage }
 
 /**
- * Maximum numbers of an imported turn's answers, and of those answers' records, that are held in memory at once. Beyond
- * that, the turn is stored, and further records begin new answers. SPEC RE41.
+ * Maximum number of an imported turn's answers, and of the records of these answers, that are held in memory at once.
+ * Beyond that, the turn is stored, and further records begin new answers. SPEC RE41.
  */
 export const MAX_OPEN_ANSWERS = 64
 export const MAX_OPEN_RECORDS = 200_000

@@ -25,7 +25,7 @@ interface StreamState {
   isStale: boolean
   blockCount: number
   openBlock: { readonly kind: Kind; readonly key: string } | null
-  /** Maps each subagent call, at any depth, to the call in the turn itself under which the subagent runs. */
+  /** Maps each subagent call, at any depth, to the main agent's call under which the subagent runs. */
   readonly rootCallIds: Map<string, string>
 }
 
@@ -126,8 +126,8 @@ function mapAssistant(writer: RecordWriter, state: StreamState, event: Fields): 
 }
 
 /**
- * Maps the blocks of a subagent. At any depth, its text becomes output of the call in the turn itself. Its own calls
- * are shown by name only.
+ * Maps the blocks of a subagent. Whatever its depth, its text becomes output of the main agent's call, and its own
+ * calls are shown by name only.
  */
 function mapSubagent(writer: RecordWriter, state: StreamState, parent: string, blocks: readonly Fields[]): void {
   const rootCallId = state.rootCallIds.get(parent) ?? parent

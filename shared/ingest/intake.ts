@@ -72,7 +72,7 @@ export function createIntake(
         case "tool_output_delta":
           return [event]
         case "tool_result":
-          // A result without a call is shown as a call of its own, so it ends the open part.
+          // A result without a call is shown as a separate call, so it ends the open part.
           return registerCall(event.call_id) ? [...flushCleaner(), event] : [event]
       }
     },

@@ -1,7 +1,7 @@
 /**
  * line-splitter.ts: splits a stream of byte chunks into lines of text.
  *
- * Blocks of lines are decoded at once. If a block is not valid UTF-8, it is decoded line by line, so that only the
+ * Blocks of lines are decoded as a whole. If a block is not valid UTF-8, it is decoded line by line, so that only the
  * invalid lines fail. Incomplete lines are copied, because callers may reuse a chunk's buffer. Pure.
  */
 

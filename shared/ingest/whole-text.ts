@@ -76,8 +76,8 @@ export class StreamedText {
   }
 
   /**
-   * Returns whether lost text may still be placed between the deltas. Counts as an attempt; the number of attempts is
-   * limited, because the cost of each is linear in the length of the text.
+   * Returns whether lost text may still be placed between the deltas. Each call counts as an attempt. The number of
+   * attempts is limited, because the cost of each is linear in the length of the text.
    */
   canFillGaps(kind: TextKind): boolean {
     return this.#gapsFilled++ < MAX_GAP_FILLS && this.hasText(kind)

@@ -4,8 +4,8 @@
  * result string → CUE → payload
  * Card data comes only from stored tool results, never from model text (SPEC SG3). When a tool returns,
  * choose-result-card.ts resolves the tag with `resolveCardTag`, card-finder.ts finds the card that shows the result,
- * and both are stored with the call. part-segmenter.ts opens a card at each span tag that `createCueLookup` finds among the
- * calls; a row from another system, which has no stored tag, cues the tags in its trailer.
+ * and both are stored with the call. part-segmenter.ts opens a card at each span tag that `createCueLookup` finds among
+ * the calls; a call from another system, which has no stored tag, cues the tags in its trailer.
  * client/cards/card-registry.tsx renders the payload, or shows the text if there is no such card.
  */
 
@@ -89,8 +89,7 @@ export function extractResultData(row: {
   readonly media?: readonly unknown[]
 }): string {
   const { head, trailer } = splitResult(row.result)
-  // If there is no trailer, it was removed earlier. In that case, the whole result is data, even if part of it looks
-  // like a trailer.
+  // If media is set but the trailer is empty, the trailer was removed earlier. The whole result is then data.
   if (row.media !== undefined && row.media.length > 0 && trailer !== "") return head
   const isOwn = trailer.includes(`<span id='${row.name}_`) || trailer.includes(`<span id="${row.name}_`)
   return isOwn ? head : row.result

@@ -52,7 +52,7 @@ export interface ImportProgress {
   /** The number of imported messages. Set once the import is `done`. */
   readonly messages?: number
   /**
-   * The amount of content in another system's file that cannot be shown as it was, by kind: a `KnownKind`
+   * The amount of content in another system's file that cannot be shown in its original form, by kind: a `KnownKind`
    * (kind-counts.ts), or `block:`, `message:` or `line:` followed by an unknown type.
    */
   readonly kinds?: Readonly<Record<string, number>>

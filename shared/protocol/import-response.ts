@@ -22,7 +22,7 @@ export interface ImportResponse {
   readonly bad: readonly SkippedLine[]
   /** Number of imported messages. Absent until the server has finished. */
   readonly messages?: number
-  /** The amount of content that could not be imported as it was, by kind. */
+  /** The amount of content that could not be imported in its original form, by kind. */
   readonly kinds?: Readonly<Record<string, number>>
 }
 

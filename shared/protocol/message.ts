@@ -30,7 +30,7 @@ export interface ToolCall {
   /** JSON text exactly as the model wrote it. */
   readonly args: string
   readonly status: CallStatus
-  /** The call's number among the turn's calls of the same tool, counted from 1. Null unless the channel is `user`. */
+  /** The call's number among the turn's calls to the same tool, counted from 1. Null unless the channel is `user`. */
   readonly ordinal: number | null
   readonly channel: Channel | null
   /** The tag that this call cued (`<name>_<ordinal>`), or null. Decided once, when the tool returns. */
@@ -108,7 +108,7 @@ export interface Message {
   readonly action?: CardAction
   /** The effort that the user chose, set on the user's message and its answers. Never sent to clients. */
   readonly effort?: Effort
-  /** `external`: an external producer's answer. `spoken`: a spoken question, which may lack words. Otherwise `chat`. */
+  /** `external`: an external producer's answer. `spoken`: a spoken question, perhaps without text. Otherwise `chat`. */
   readonly mode: string
   readonly metrics: Metrics | null
   readonly summary: Summary | null
@@ -195,8 +195,8 @@ export function createTooLargeResult(call_id: string): Extract<TurnEvent, { type
 }
 
 /**
- * Applies an event to a message. Returns the same object if the event changes nothing, as an event does that no longer
- * fits, such as late text or a call's second result. Cost: linear in the number of parts and the length of the delta.
+ * Applies an event to a message. Returns the same object if the event changes nothing, which is so for late text and
+ * for a call's second result. Cost: linear in the number of parts and the length of the delta.
  */
 export function fold(message: Message, event: TurnEvent): Message {
   if (isEnded(message.status) && event.type !== "tool_result") return message
@@ -293,7 +293,7 @@ function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "too
     }))
   }
   if (isEnded(message.status)) return message
-  // A result without a call is shown as a call of its own and cues nothing.
+  // A result without a call is shown as a separate call and cues nothing.
   return addCall(closeParts(message), { ...createCall(event.call_id, UNNAMED_TOOL, "{}"), status, result, error })
 }
 
@@ -339,7 +339,7 @@ function addCall(message: Message, call: ToolCall): Message {
   return { ...message, parts: [...message.parts, { type: "tool_call", step: message.step, call }] }
 }
 
-/** Returns the index of a call's part, or -1. Searches from the end: most events concern one of the last calls. */
+/** Returns the index of a call's part, or -1. Searches from the end: most events are about one of the last calls. */
 function findCallIndex(message: Message, call_id: string): number {
   for (let i = message.parts.length - 1; i >= 0; i--) {
     const part = message.parts[i]

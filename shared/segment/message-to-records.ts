@@ -220,7 +220,7 @@ function copyGrants({ origins, replies, assets, canvases }: Grants) {
 
 type CallPart = Extract<Part, { type: "tool_call" }>
 
-/** Returns the request, the approval and the start of a call. */
+/** Returns the records of a call's request, approval and start. */
 function callToRecords({ call, times }: CallPart, base: RecordBase): StreamRecord[] {
   const { call_id: callId, name: toolName, args, channel, ordinal, ephemeral, approval } = call
   const createBaseAt = (time: string | undefined) => ({ ...base, timestamp: time ?? times?.begin ?? base.timestamp })
@@ -238,7 +238,7 @@ function callToRecords({ call, times }: CallPart, base: RecordBase): StreamRecor
   return records
 }
 
-/** Returns the output and the result of a call. */
+/** Returns the records of a call's output and result. */
 function callEndToRecords({ call, times }: CallPart, base: RecordBase): StreamRecord[] {
   const { call_id: callId, output, status } = call
   const end = { ...base, timestamp: times?.end ?? times?.started ?? times?.begin ?? base.timestamp }

@@ -34,7 +34,7 @@ export const PLAIN_EDGES: ProseEdges = {
 }
 
 /**
- * Creates the state that follows one stretch of prose between two segments.
+ * Creates the state that tracks one stretch of prose between two segments.
  *
  * Shapes: `opener` is the emphasis before the preceding span, or null if no span precedes the prose. `isLineStart`:
  * whether the prose begins at the start of a line. Cost: linear in the length of the text. At most MAX_HELD_CHARS are

@@ -25,8 +25,8 @@ const LONE_SURROGATE = /[\ud800-\udfff]/u
 const LONE_SURROGATES = /[\ud800-\udfff]/gu
 
 /**
- * Returns whether `<` followed by this character may start an HTML construct. That is the case if the character is a
- * letter, `/`, `!` or `?`.
+ * Returns whether `<` followed by this character may start an HTML construct: whether the character is a letter, `/`,
+ * `!` or `?`.
  */
 export function isConstructStart(code: number): boolean {
   const lower = code | 32
@@ -34,8 +34,7 @@ export function isConstructStart(code: number): boolean {
 }
 
 /**
- * Returns whether a character is removed outside code. The C0 controls, except tab and newline, and the bidi overrides
- * are.
+ * Returns whether a character is removed outside code: a C0 control other than tab or newline, or a bidi override.
  */
 export function isControl(code: number): boolean {
   return (code < 32 && code !== 9 && code !== 10) || code === 0x202d || code === 0x202e

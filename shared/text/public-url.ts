@@ -125,7 +125,7 @@ const PRIVATE_TLDS = new Set(
 )
 
 /**
- * Public names that are known to lead to internal hosts: cloud metadata services, and services whose names resolve to
+ * Public names that are known to point to internal hosts: cloud metadata services, and services whose names resolve to
  * any chosen address.
  */
 const PRIVATE_NAMES = new Set(

@@ -1,4 +1,4 @@
-/** budget-view.ts: the body of `GET /v1/usage/me`: a user's view of the budgets that concern them. Pure. */
+/** budget-view.ts: the body of `GET /v1/usage/me`: a user's view of the budgets that apply to them. Pure. */
 
 import type { BudgetName, BudgetScope } from "../fault.ts"
 import { findStrictest, HELD_BUDGETS, type HeldBudget } from "./budget-limits.ts"

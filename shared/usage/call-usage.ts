@@ -33,7 +33,7 @@ export interface CallUsage extends TokenCounts {
   readonly estimated?: Pick<TokenCounts, "input" | "output">
 }
 
-/** A call with its cost in nano-dollars (1e-9 USD). Null means unknown. */
+/** A call with its cost in nano-dollars (1e-9 USD). If the cost is unknown, it is null. */
 export interface PricedCall extends CallUsage {
   readonly cost: number | null
   /** The cost of `estimated`, if the price is known. */
@@ -52,8 +52,8 @@ export function countCall(call: PricedCall): Pick<TokenCounts, "input" | "output
 export const NO_TOKENS: TokenCounts = { input: 0, cached: 0, cacheWritten: 0, output: 0, reasoning: 0 }
 
 /**
- * Largest number of tokens that a call can report. A larger number is the provider's error, and would make all others
- * insignificant in the totals.
+ * Largest number of tokens that a call can report. A larger number is an error by the provider, and would dwarf all
+ * others in the totals.
  */
 export const MAX_CALL_TOKENS = 1_000_000_000
 

@@ -5,8 +5,8 @@
 const DAY_MS = 24 * 60 * 60_000
 
 /**
- * The last millisecond that belongs to a period, on 9999-12-31. A later time, or one before 1970, counts as the nearest
- * valid time.
+ * The last millisecond that belongs to a period, on 9999-12-31. A later time, or one before 1970, is treated as the
+ * nearest valid time.
  */
 const MAX_MS = 253_402_300_799_999
 

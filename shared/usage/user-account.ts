@@ -140,7 +140,8 @@ export function applyGrant(
 }
 
 /**
- * Returns whether, by the tenant's reply, all users together have used up a tenant budget whose period has not ended.
+ * Returns whether, according to the tenant's reply, all users together have used up a tenant budget in a period that
+ * has not ended.
  */
 export function isUsedUpByAll({ limits, spent, at }: TenantGrant, budget: BudgetName, now: number): boolean {
   if (!isMetered(budget)) return false

@@ -1,4 +1,4 @@
-/** admin-sections.test.tsx: sections of the admin page, with an API scripted by each test. */
+/** admin-sections.test.tsx: the sections of the admin page. Each test scripts the API's responses. */
 
 import { signal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -47,7 +47,7 @@ test.each([
   [undefined, 0, 0],
   [{ turns_per_user: 7 }, 2, 1],
 ])(
-  "[MT23] totals that may lack turns say so, but rows for single users don't: %j",
+  "[MT23] totals say if turns may be missing from them, but rows for single users don't: %j",
   async (incomplete, sums, ofUsers) => {
     const createView = (path: string): UsageView => {
       const [from, to, by] = ["2026-01-01", "2026-01-31", new URLSearchParams(path.split("?")[1]).get("by")]
@@ -68,12 +68,12 @@ test.each([
   },
 )
 
-test("[AD23] feedback is added up by agent, for all months or for one", async () => {
+test("[AD23] feedback is totalled per agent, for all months or for a single one", async () => {
   const counts = [
     { agent: "general", month: "2026-10", up: 2, down: 1, reasons: { slow: 1 } },
     { agent: "general", month: "2026-11", up: 1, down: 2, reasons: { incorrect: 3, slow: 1, invented: 1 } },
     { agent: "writer", month: "2026-11", up: 1, down: 0, reasons: {} },
-    // All of its ratings were withdrawn.
+    // All ratings of this agent were withdrawn.
     { agent: "quiet", month: "2026-11", up: 0, down: 0, reasons: {} },
   ]
   const api = apiWith({ get: async (_path, parse) => parseResponse({ counts }, parse) })
@@ -185,7 +185,7 @@ test("[AD13] the scheduled backups are listed with their retention; the page say
   expect(textOf(empty)).toContain("No backup has been made yet.")
 })
 
-test("[AD14] a transfer is announced at its start and at each quarter, not with every file", () => {
+test("[AD14] a transfer is announced at the start and after each quarter, not after every file", () => {
   const texts = Array.from({ length: 101 }, (_, n) => describeQuarter("Uploading", n, 100))
   expect([...new Set(texts)]).toEqual([
     "Uploading",

@@ -6,7 +6,7 @@ import { expect, test } from "vitest"
 import { useLoaded } from "../../client/admin/admin-state.ts"
 import { draw, until } from "./dom.ts"
 
-test("[AD9] an effect that reloads sends one request per change", async () => {
+test("[AD9] an effect that reloads a list sends one request per change", async () => {
   const changes = signal(0)
   let requests = 0
   function Section(): VNode {
@@ -20,7 +20,7 @@ test("[AD9] an effect that reloads sends one request per change", async () => {
   await until(() => expect(root.textContent).toBe("1"))
   changes.value = 1
   await until(() => expect(root.textContent).toBe("2"))
-  // Leaves time for further requests, which the second request would cause if the effect depended on it.
+  // If the effect depended on the list, the second response would trigger further requests. Give them time to arrive.
   for (let frames = 0; frames < 5; frames++) await new Promise((drawn) => requestAnimationFrame(drawn))
   expect(requests).toBe(2)
 })

@@ -5,7 +5,7 @@ import { HttpApi } from "../../client/net/api.ts"
 import { RequestError } from "../../client/net/http-request.ts"
 import { wireMessage } from "./fake-server.ts"
 
-/** Creates a token whose times come from the server's clock. */
+/** Creates a token whose timestamps come from the server's clock. */
 function tokenOf(name: string, seconds: number, issued = 5_000_000): string {
   return `${name}.${btoa(JSON.stringify({ iat: issued, exp: issued + seconds }))}.sign`
 }
@@ -90,7 +90,7 @@ describe("requests", () => {
   test.each([
     ["no list", { sessions: null }],
     ["a session without a time", { sessions: [{ id: "a", title: "A", created: 1, running: false }] }],
-    ["another agent's type", { sessions: [{ id: "a", title: "A", created: 1, active: 1, running: false, agent: 7 }] }],
+    ["an invalid agent", { sessions: [{ id: "a", title: "A", created: 1, active: 1, running: false, agent: 7 }] }],
     ["not JSON", "<html>"],
   ])("[PG31] a list of sessions with %s is rejected, not shown", async (_, body) => {
     const { api } = setUp(() => (typeof body === "string" ? new Response(body) : Response.json(body)))

@@ -140,7 +140,7 @@ describe("a link and a message", () => {
     expect(host.ask).not.toHaveBeenCalled()
   })
 
-  test("[MA6] a message is sent only if the user allows it, as it was shown", async () => {
+  test("[MA6] a message is sent only if the user allows it, and exactly as it was shown", async () => {
     const params = { role: "user", content: [{ type: "text", text: " Book the second one. " }] }
     const { host, request } = createApp()
     expectValid("McpUiMessageResult", (await request("ui/message", params))?.["result"])

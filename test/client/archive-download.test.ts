@@ -40,7 +40,7 @@ function serveParts(answer: (n: number, attempt: number) => string | Promise<str
 }
 
 describe("the download of an archive", () => {
-  test("[AD12] saves the manifest and each part once, in order, with the progress in bytes", async () => {
+  test("[AD12] saves the manifest and each part once, in order, and reports the progress in bytes", async () => {
     const { deps, saved, names } = serveParts()
     const download = new ArchiveDownload()
     const stages: string[] = []

@@ -82,7 +82,7 @@ describe("the upload of an archive", () => {
     )
   })
 
-  test("[AD9] starts no import if the manifest or a part is missing, and says which one", async () => {
+  test("[AD9] doesn't start an import if the manifest or a part is missing, and says which one", async () => {
     const [manifest, one, , three] = archiveOf(createContents(3)) as [File, File, File, File]
     const other = new File([manifestOf(createContents(3), 2)], "another.json")
     const cases: [files: File[], text: string][] = [

@@ -51,7 +51,7 @@ beforeAll(() => Promise.all([attachmentChips.load(), messageEditor.load()]))
 beforeEach(() => document.body.replaceChildren())
 
 describe("attachments", () => {
-  test("[PG67] files upload two at a time with progress, and their ids keep the order in which the files were chosen", async () => {
+  test("[PG67] files upload two at a time and show their progress; their ids keep the order in which the files were chosen", async () => {
     const files = new AttachmentUploads()
     const { under, uplink } = createUplinks()
     getRunner(files).addFiles([createFile("a.txt"), createFile("b.txt"), createFile("c.txt")], uplink)

@@ -116,7 +116,7 @@ describe("the panel", () => {
     expect(panel.querySelector("iframe")).toBe(null)
   })
 
-  test("[CP6] Escape closes the panel without reaching the page's own handler, and the focus returns", async () => {
+  test("[CP6] Escape closes the panel without reaching the page's own handler, and focus returns to the button that opened it", async () => {
     const { root, button, panel } = await openPanel()
     await until(() => expect(document.activeElement?.getAttribute("aria-label")).toBe("Close"))
     const event = new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true })
@@ -140,7 +140,7 @@ describe("the panel", () => {
   })
 })
 
-test("[CP3] [CP4] pages from other sites and documents with other titles aren't listed as versions, and have no source", () => {
+test("[CP3] [CP4] pages from other sites and documents with other titles aren't listed as versions, and have no source code", () => {
   const other = createCanvas("x")
   const opened: CanvasSegment = { ...other, preview: { ...other.preview, url: "https://embed.example.com/x" } }
   const lists = [[createCanvas("one"), opened, createCall("one", "<p>1</p>")]]

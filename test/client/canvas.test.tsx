@@ -13,7 +13,7 @@ const createCanvas = (url: string): Segment => ({
   preview: { kind: "canvas", surface: "assistant_message", render: "url", url, title: "Plan", preferredHeight: 200 },
 })
 
-/** For each observer, a function that reports to it whether its element is in view. */
+/** One function per observer. It tells the observer whether its element is in view. */
 let reports: ((isIntersecting: boolean) => void)[] = []
 let isNear = true
 

@@ -28,7 +28,7 @@ beforeEach(() => {
 })
 
 describe("cards", () => {
-  test("[CA3] the whole tool name selects the card", () => {
+  test("[CA3] the full tool name selects the card", () => {
     expect(tagToToolName("weather_1")).toBe("weather")
     expect(tagToToolName("web_search_12")).toBe("web_search")
     expect(tagToToolName("weather_map_1")).toBe("weather_map")
@@ -61,7 +61,7 @@ describe("cards", () => {
     expect(root.textContent).toBe("seenA chart")
   })
 
-  test("[CA6] the weather card shows what the payload contains", () => {
+  test("[CA6] the weather card shows the contents of its payload", () => {
     const { root } = answer([createCardSegment(createWeather("Partly cloudy", { source: "sample" }), "Take *care*.")])
     const shownText = root.querySelector(".card")?.textContent?.replace(/\s+/g, " ")
     expect(shownText).toBe(
@@ -92,7 +92,7 @@ describe("cards", () => {
     temperatureUnit.value = "C"
   })
 
-  test("[CA9] text that repeats the card's content stays in the page, and is marked", () => {
+  test("[CA9] text that only repeats the card's content stays on the page, and is marked", () => {
     const readMark = (synthesis: string) =>
       answer([createCardSegment(createWeather("Rain"), synthesis)])
         .root.querySelector(".synthesis")
@@ -149,12 +149,12 @@ describe("cards", () => {
     expect(root.querySelector(".tomorrow")).toBe(null)
   })
 
-  test("[CA8] the language's region selects °C or °F", () => {
+  test("[CA8] the region in the language tag selects °C or °F", () => {
     const units = ["en-US", "es-PR", "en-GB", "de", "en", "fr-CA", "en-Latn-US-u-ca-gregory", "", "?"].map(localeToUnit)
     expect(units).toEqual(["F", "F", "C", "C", "C", "C", "F", "C", "C"])
   })
 
-  test("[CA8] the switch changes all cards, and the browser stores the choice", async () => {
+  test("[CA8] the unit switch changes all cards, and the browser stores the choice", async () => {
     const cards = [
       createWeather("Rain", { temperature_f: 54.3 }),
       createWeather("Snow", { temperature_c: -40, temperature_f: -40 }),

@@ -49,7 +49,7 @@ describe("a chart", () => {
     expect(Math.min(...widths)).toBeGreaterThan(0.5)
   })
 
-  test("[CA11] the points of a line are read with the arrow keys", async () => {
+  test("[CA11] the arrow keys move from point to point on a line, and show the value of each", async () => {
     const line = await waitForElement(show(createChart({ kind: "line" })), ".chart .line")
     const readPoint = (): string | undefined => line.querySelector(".point")?.textContent ?? undefined
     const press = async (key: string): Promise<void> => {

@@ -56,7 +56,7 @@ test("[SK2] requests go to the origin with the token and a time limit, which the
   expect(init?.signal?.aborted).toBe(true)
 })
 
-test("[SK2] a refused write loads the settings, which say whether the tenant is leaving", async () => {
+test("[SK2] a refused write loads the settings, which say whether the tenant is about to be deleted", async () => {
   const environment = createFake((path, init) =>
     path === "/v1/settings" && init.method === undefined
       ? Response.json({ media_hosts: [], embed_origins: [], erases_at: 1 })

@@ -151,7 +151,7 @@ describe("stopping", () => {
     expect(listCommands(server)).toEqual([])
   })
 
-  test("[PG18] [PG43] [PG73] Escape affects the input method, an editor, the drawer and the reply first, and stops the answer only then", () => {
+  test("[PG18] [PG43] [PG73] Escape acts on the input method, an editor, the drawer and the reply before it stops the answer", () => {
     const drawer = signal(true)
     const reply = signal<string | null>("m")
     let stopped = 0
@@ -262,7 +262,7 @@ describe("resending commands", () => {
   })
 
   test.each(["ops first", "ack first"])(
-    "[PG19] withdrawn text disappears and returns to the composer (%s)",
+    "[PG19] withdrawn text disappears from the transcript and returns to the composer (%s)",
     async (order) => {
       const { controller, server } = await openSession([
         pageOf([user("q", "go"), createRunning(), user("q2", "later", { status: "queued" })]),

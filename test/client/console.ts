@@ -1,8 +1,8 @@
 /**
- * console.ts: set-up code of the client tests: forwards what happy-dom logs to the running test.
+ * console.ts: setup code for the client tests: forwards what happy-dom logs to the running test.
  *
- * happy-dom uses the process's console, where it logs each frame that it does not load. Vitest collects only the output
- * of its own console, which it passes to tests, and prints that output only if the test fails.
+ * happy-dom logs each frame that it doesn't load to the process's console. Vitest gives tests a console of its own,
+ * collects only the output of that console, and prints it only if the test fails.
  */
 
 import processConsole from "node:console"

@@ -1,5 +1,6 @@
 /**
- * data-exports.test.ts: importing another system's data export: splitting the file, several conversations, the summary.
+ * data-exports.test.ts: importing another system's data export: splitting the file, importing several conversations,
+ * and summarising the result.
  */
 
 import { describe, expect, test } from "vitest"
@@ -39,7 +40,7 @@ describe("a data export", () => {
   const conversation = (title: string, fields: object = { mapping: {}, current_node: "a" }) => ({ title, ...fields })
   const exported = (...list: object[]) => createFile(JSON.stringify(list), "conversations.json")
 
-  test("[IH10] of several conversations: each is imported into its own session, and one without messages is skipped", async () => {
+  test("[IH10] with several conversations: each is imported into its own session, and one without messages is skipped", async () => {
     const titles: string[] = []
     let created = 0
     const { importer, made, erased, stages } = createTestImporter(
@@ -72,7 +73,7 @@ describe("a data export", () => {
     expect(importer.hasSummary()).toBe(true)
   })
 
-  test("[IH10] of one conversation, like a list of anything else, is uploaded unchanged", async () => {
+  test("[IH10] with a single conversation, like a list of anything else, is uploaded unchanged", async () => {
     for (const item of [
       exported(conversation("one")),
       exported({ role: "user", content: "Hi" }),
@@ -90,7 +91,7 @@ describe("a data export", () => {
     }
   })
 
-  test("[IH10] conversations imported before a cancellation stay", async () => {
+  test("[IH10] conversations that were imported before a cancellation are kept", async () => {
     let created = 0
     const { importer, erased } = createTestImporter(
       () => {

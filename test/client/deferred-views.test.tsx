@@ -51,7 +51,7 @@ test("[PF8] the code for calls and media is loaded after the text has been drawn
   expect(log.querySelector(".media button.frame")?.getAttribute("aria-label")).toContain("Sunset")
 })
 
-test("[PF8] the space for an image has the image's shape before the code of images is loaded", async () => {
+test("[PF8] the space for an image has the image's proportions before the code for images is loaded", async () => {
   const log = renderAnswer([PICTURE])
   const style = () => log.querySelector(".media .frame")?.getAttribute("style")
   expect(log.querySelector(".media")?.innerHTML).toMatch(/^<span class="frame" data-sized=""/)
@@ -60,7 +60,7 @@ test("[PF8] the space for an image has the image's shape before the code of imag
   expect(style()).toBe(before)
 })
 
-test("[PF8] quotes and notes are empty until their code has loaded; code that failed to load is loaded with the next message", async () => {
+test("[PF8] quotes and notes are empty until their code has loaded; if the code fails to load, the next message loads it again", async () => {
   const load = vi.spyOn(messageParts, "load").mockResolvedValueOnce(false)
   const question = wireMessage("q1", { role: "user", status: "completed", content: "Which one?" })
   const answer = wireMessage("a1", {

@@ -1,4 +1,4 @@
-/** early-responses.test.ts: what public/start-requests.js requests, and which of its responses the page uses. */
+/** early-responses.test.ts: what public/start-requests.js requests, and which of the responses the page uses. */
 
 import { readFileSync } from "node:fs"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
@@ -77,7 +77,7 @@ test("[PF9] without a conversation in the URL, only a token is requested, from t
   expect(document.head.querySelector("link")).toBeNull()
 })
 
-test("[PF9] nothing is requested in a product that provides tokens", () => {
+test("[PF9] nothing is requested if the product that embeds the page provides tokens", () => {
   globalThis.cuecard = { getToken: async () => "given" }
   expect(runScript({ hash: "#/s/s1" })).toEqual([])
 })

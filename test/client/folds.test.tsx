@@ -20,7 +20,7 @@ test("[PG30] an unverified answer is marked as such above its content", () => {
 })
 
 describe("folds", () => {
-  test("[PG24] a summary is collapsed above the answer for which it was made, and replaces nothing", async () => {
+  test("[PG24] a summary is shown collapsed above the answer that it was made for, and replaces nothing", async () => {
     const { root, store } = transcript([user("q", "go"), answer("a", { status: "running" })])
     store.applyFrame(ops(2, 1, "a", [{ op: "meta", summary: "They spoke of **weather**." }]))
     await delay()
@@ -31,7 +31,7 @@ describe("folds", () => {
     expect(root.querySelectorAll("article")).toHaveLength(2)
   })
 
-  test("[PG25] a running tool's output is shown unchanged and grows in an open section, with a note of how much is omitted", async () => {
+  test("[PG25] a running tool's output is shown unchanged and grows in an open section, with a note that says how much is omitted", async () => {
     const running = call({ status: "running", output: '{"a":1}' })
     const { root, store } = transcript([answer("a", { status: "running", segments: [running] })])
     const fold = root.querySelector("details") as HTMLDetailsElement
@@ -77,7 +77,7 @@ describe("folds", () => {
     expect(box.scrollTop).toBe(700)
   })
 
-  test("[PG9] two steps of thinking with tools between them keep their order and durations", async () => {
+  test("[PG9] two periods of thinking with tools between them keep their order and durations", async () => {
     const { root, store } = transcript([answer("a", { status: "running", segments: [] })])
     const createDone = (at: number): Segment => call({ call_id: `c${at}`, status: "ok" })
     store.applyFrame(ops(2, 1, "a", [{ op: "open", at: 0, segment: { type: "thinking", content: "one" } }]))
@@ -96,7 +96,7 @@ describe("folds", () => {
   })
 })
 
-test("[IH8] a result that its producer has shortened says how long the whole result is, if that is known", () => {
+test("[IH8] a note below a shortened result says how long the whole result is, if that is known", () => {
   expect(formatTruncation(12_000, 800_000, true)).toBe("Showing part of 12,000 lines (781 KB).")
   expect(formatTruncation(0, 800_000, true)).toBe("Showing part of 781 KB.")
   expect(formatTruncation(12_000, 0, false)).toBe("Showing part of 12,000 lines so far.")

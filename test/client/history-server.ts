@@ -1,6 +1,6 @@
 /**
- * history-server.ts: a fake server with a long history, which is read in pages by position, and a session that is
- * opened on it.
+ * history-server.ts: a fake server whose long history is read in pages by position, and a session that is opened on
+ * this server.
  */
 
 import { SessionController, type SessionControllerDeps } from "../../client/session/session-controller.ts"

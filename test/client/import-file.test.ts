@@ -13,7 +13,7 @@ function hugeFile(size: number, head: string): File {
   return new Proxy(createFile(head), { get: (item, key) => (key === "size" ? size : fieldOf(item, key)) })
 }
 
-/** Creates a file that has a line ending wherever it may be split, and one part more than the limit. */
+/** Creates a file that has a line ending wherever it may be split, and one more part than the limit allows. */
 function manyParts(): File {
   const slice = () => new Blob(["\n"])
   const size = MAX_IMPORT_PARTS * MAX_IMPORT_BYTES
@@ -84,7 +84,7 @@ describe("an import", () => {
   })
 
   test.each([429, 500, 503, "the network"])(
-    "[PG35] %s while folding is neither a success nor a failure: the page polls again",
+    "[PG35] %s while the file is being folded counts as neither success nor failure: the page polls again",
     async (how) => {
       let attempts = 0
       const importProgress = () => {

@@ -106,7 +106,7 @@ describe("a draft", () => {
     }
   })
 
-  test("[CV41] names the sample, the line and the pointer of a problem", () => {
+  test("[CV41] reports the sample, the line and the pointer of a problem", () => {
     const draft = bodyToDraft(SHIPPED_TEMPLATES["search"] ?? {})
     const [first = ""] = draft.samples
     const wrong = { ...draft, samples: [first, first.replace('"green tea"', "5")] }

@@ -1,4 +1,4 @@
-/** languages.test.tsx: the choice of the language, its formats, and the strings in each language. */
+/** languages.test.tsx: choosing the language, formatting values, and the strings in each language. */
 
 import { render } from "preact"
 import { afterEach, describe, expect, test } from "vitest"
@@ -75,7 +75,7 @@ function findMarkers(text: string): string[] {
   return [...new Set(text.match(/⟪\d⟫/g))].sort()
 }
 
-/** Shows a language, and waits until all its files are loaded. */
+/** Switches to a language, and waits until all its files are loaded. */
 async function showLanguage(language: Language): Promise<void> {
   formatLocale.value = chooseLocale(language, [])
   if (language === "en") {
@@ -135,7 +135,7 @@ describe("the choice", () => {
 })
 
 describe("formats", () => {
-  test("[LG5] numbers, dates and lists follow the language and the reader's region, with the digits 0 to 9", () => {
+  test("[LG5] numbers, dates and lists follow the language and the reader's region, but always use the digits 0 to 9", () => {
     formatLocale.value = chooseLocale("de", ["en-US", "de-CH"])
     expect(formatCount(12_345.5)).toMatch(/^12.345\.5$/)
     formatLocale.value = chooseLocale("de", ["en-US"])
@@ -171,13 +171,13 @@ describe("formats", () => {
     }
   })
 
-  test("[LG5] a malformed language tag of the browser doesn't break the formats", () => {
+  test("[LG5] a malformed language tag from the browser doesn't break formatting", () => {
     expect(chooseLocale("de", ["de-_!"])).toBe("de")
   })
 })
 
 describe("plurals", () => {
-  test("[LG10] each language has all categories of its plural rules", () => {
+  test("[LG10] each language has a form for every category of its plural rules", () => {
     for (const language of LANGUAGES) {
       const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions()
       expect([...PLURAL_CATEGORIES[language]].sort(), language).toEqual([...pluralCategories].sort())
@@ -208,7 +208,7 @@ describe("plurals", () => {
     ).toEqual([])
   })
 
-  test("[LG10] durations and sizes have their units in the page's language", async () => {
+  test("[LG10] durations and sizes use units in the page's language", async () => {
     expect([1, 1023].map(formatSize)).toEqual(["1 byte", "1023 bytes"])
     expect(rateWaitText.limited(1)).toMatch(/in about 1 second\.$/)
     await showLanguage("de")

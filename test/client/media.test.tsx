@@ -71,7 +71,7 @@ describe("images", () => {
     expect(actions.signUrls).toHaveBeenCalledTimes(3)
   })
 
-  test("[PG38] an image that expires each time after it has loaded gets another URL each time", async () => {
+  test("[PG38] an image whose URL expires after every load gets a new URL each time", async () => {
     const { root, actions } = transcript([answer("a", { segments: [imageSegment("/media/x")] })])
     for (let requests = 2; requests <= 4; requests++) {
       const shown = await waitForElement(root, "img")
@@ -188,7 +188,7 @@ describe("images", () => {
     expect(root.querySelector("a.picture")?.textContent).toBe("http example.com")
   })
 
-  test("[PG57] a click opens an image among those of its message; Escape closes the viewer, and the focus returns", async () => {
+  test("[PG57] a click opens an image among those of its message; Escape closes the viewer, and focus returns to the image", async () => {
     const { root, actions } = transcript([
       answer("a", { segments: [imageSegment("/media/x", "one"), imageSegment("/media/y", "two")] }),
       answer("b", { segments: [imageSegment("/media/z", "another")] }),

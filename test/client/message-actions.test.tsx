@@ -204,7 +204,7 @@ describe("editing a message", () => {
     }
   })
 
-  test("[PG22] happens in place; Escape cancels it, and the focus returns", async () => {
+  test("[PG22] happens in place; Escape cancels it, and focus returns to the Edit button", async () => {
     const { root, field, actions } = await openEditor()
     expect(field.value).toBe("old text")
     expect(document.activeElement).toBe(field)
@@ -244,7 +244,7 @@ describe("editing a message", () => {
       await type("new text")
       commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new text" })
       await delay()
-      // After a click on Save, the focus is on that button.
+      // After a click on Save, focus is on that button.
       if (way === "Escape") pressKey(findButton(root, "Saving…"), "Escape")
       else findButton(root, "Cancel").click()
       await delay()
@@ -285,7 +285,7 @@ describe("editing a message", () => {
 })
 
 describe("refused messages", () => {
-  test("[PG5] Retry and Discard disappear when pressed, and the focus moves to the composer", () => {
+  test("[PG5] Retry and Discard disappear when pressed, and focus moves to the composer", () => {
     const { root } = transcript([], [{ id: "n", content: "hi", at: 1, error: "No." }])
     for (const name of ["Retry", "Discard"]) {
       const before = focusRequests.value
@@ -336,7 +336,7 @@ describe("versions", () => {
     expect(root.querySelector(".versions")).toBe(null)
   })
 
-  test("[PG23] another version keeps the elements of unchanged parts, and the focus stays on the switch", async () => {
+  test("[PG23] another version keeps the elements of unchanged parts, and focus stays on the switch", async () => {
     const open: Segment = { type: "thinking", content: "long", ms: 1 }
     const first = answer("first", { segments: [open, text("**same**")] })
     const { root, store } = transcript([user("q", "go"), first, user("q2", "on"), answer("b1", second)])

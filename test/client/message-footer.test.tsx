@@ -35,7 +35,7 @@ describe("the time of a message", () => {
     expect(text.replace(/\s/g, " ")).toBe(shown)
   })
 
-  test("[RD1] a time that can't be read is omitted", () => {
+  test("[RD1] a time that can't be parsed is omitted", () => {
     expect(transcript([answer("a", { timestamp: "" })]).root.querySelector("time")).toBe(null)
   })
 })
@@ -48,7 +48,7 @@ describe("an answer's menu", () => {
     return { ...all, menu }
   }
 
-  test("[OB9] copies the trace id and says so, and the focus returns", async () => {
+  test("[OB9] copies the trace id and says so; when the menu closes, focus returns to its button", async () => {
     const writeText = vi.fn(async () => {})
     vi.spyOn(navigator, "clipboard", "get").mockReturnValue({ writeText } as unknown as Clipboard)
     const { root, menu } = await openMenu()

@@ -35,7 +35,7 @@ test.each([
   ["free", "“Input” is “free”. It must be a number, such as 3 or 0.25."],
   ["-1", "“Input” is “-1”. It must be a number, such as 3 or 0.25."],
   ["1e-7", "“Input” is “1e-7”. It must be a number, such as 3 or 0.25."],
-])("[AD17] %j names the problem", (text, flaw) => {
+])("[AD17] %j is refused with an explanation", (text, flaw) => {
   expect(findUnreadablePrice(fieldsWith(text))).toBe(flaw)
 })
 

@@ -195,7 +195,7 @@ describe("the settings page", () => {
     await choose("Celsius (°C)")
   })
 
-  test("[VD8] deletes conversations only after the word has been typed", async () => {
+  test("[VD8] deletes conversations only after the confirmation word has been typed", async () => {
     const { root, deleted, refresh, findButton, listIds } = openPage()
     findButton("Delete all…").click()
     await delay()

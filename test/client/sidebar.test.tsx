@@ -135,7 +135,7 @@ test("[PG75] a conversation that was created after the list was loaded is added 
 })
 
 describe("the menu", () => {
-  test("[PG32] works with the keyboard alone, and the focus returns", async () => {
+  test("[PG32] works with the keyboard alone, and focus returns to its button", async () => {
     const { root, stop } = await openPage([createRow("a")])
     findMoreButton(root, "a")?.focus()
     await openMenu(root, "a")
@@ -200,7 +200,7 @@ describe("renaming", () => {
     expect(root.querySelector("nav a .title")?.textContent).toBe("Title a")
   })
 
-  test("[PG32] is saved when the user leaves the field, and the focus stays where the user moved it", async () => {
+  test("[PG32] is saved when the user leaves the field, and focus stays where the user moved it", async () => {
     const { root, rename } = await startRenaming()
     const input = findRenameField(root) as HTMLInputElement
     input.value = "Other"
@@ -294,7 +294,7 @@ describe("organising", () => {
     const rows = [createRow("a", { folder: "f" }), createRow("b", { folder: "gone" }), createRow("c")]
     const { root } = await openPage(rows)
     await until(() => {
-      // The page's own request may still set it.
+      // The page's own request may still overwrite the folders.
       folders.value = [{ id: "f", name: "Work" }]
       expect(root.querySelector(".folder a")).not.toBeNull()
     })
@@ -362,7 +362,7 @@ describe("organising", () => {
     await until(() => expect(listShown(root)).toHaveLength(3))
     await openMenu(root, "a")
     await chooseItem("Select several")
-    // The handler of Escape is added at the same time as the focus.
+    // The page adds the handler for Escape when it moves focus to the checkbox.
     await until(() => expect(document.activeElement?.getAttribute("aria-label")).toBe("Select Title a"))
     await pressKey("Escape")
     expect(root.querySelector(".selection")).toBeNull()

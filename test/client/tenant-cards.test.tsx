@@ -1,5 +1,5 @@
 /**
- * tenant-cards.test.tsx: tenants' cards as nodes of the page: whatever a result contains, their text stays plain text.
+ * tenant-cards.test.tsx: tenants' cards in the page's DOM: whatever a result contains, their text stays plain text.
  */
 
 import fc from "fast-check"

@@ -1,4 +1,4 @@
-/** tool-calls.test.tsx: adjacent calls form one group, and a question between agents and its answer form one block. */
+/** tool-calls.test.tsx: adjacent calls form one group; a question to another agent and the answer form one block. */
 
 import { beforeEach, describe, expect, test } from "vitest"
 import { parseAgentCall } from "../../client/transcript/agent-exchange.tsx"
@@ -24,7 +24,7 @@ describe("arguments and results", () => {
   const nestObjects = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`
   const codeOf = (root: ParentNode) => root.querySelector(".data code")?.textContent ?? ""
 
-  test("[BD4] only a limited number of 5,000 nested levels is drawn", () => {
+  test("[BD4] of 5,000 nested levels, only a limited number is drawn", () => {
     const { root } = transcript([answer("a", { segments: [createTool(1, "ok", { args: nestObjects(5_000) })] })])
     expect(codeOf(root)).toContain("(deeper levels omitted)")
     expect(codeOf(root).split("\n").length).toBeLessThan(200)
@@ -95,7 +95,7 @@ describe("adjacent calls", () => {
     expect(getGroupStatus(calls)).toBe(joint)
   })
 
-  test("[PG36] a group grows in place; existing elements, collapsed parts and the focus stay", async () => {
+  test("[PG36] a group grows in place; existing elements, collapsed parts and focus stay as they are", async () => {
     const { root, store } = transcript([
       answer("a", { status: "running", segments: [text("go"), createPlainTool(1, "running")] }),
     ])
@@ -111,7 +111,7 @@ describe("adjacent calls", () => {
     expect(document.activeElement).toBe(fold.querySelector("summary"))
     for (const at of [1, 2]) store.applyFrame(ops(at + 2, at + 1, "a", [{ op: "set", at, fields: { status: "ok" } }]))
     await delay()
-    // The focus is inside, so the group isn't collapsed.
+    // Focus is inside the group, so the group isn't collapsed.
     expect(findHeading(root)?.getAttribute("aria-expanded")).toBe("true")
     expect(document.activeElement).toBe(fold.querySelector("summary"))
   })
@@ -273,7 +273,7 @@ describe("agents", () => {
     ])
   })
 
-  test("[PG37] a call to an agent shows the agent, the question and the answer; a waiting call asks the user for nothing", async () => {
+  test("[PG37] a call to an agent shows the agent, the question and the answer; a waiting call doesn't ask the user for anything", async () => {
     const queued = { mode: "async", status: "queued", responseId: "r", session: "agent-1" }
     const { root, store, actions } = transcript([answer("a", { segments: [pendingCall()] })])
     const block = root.querySelector<HTMLElement>("section.agent")
@@ -296,7 +296,7 @@ describe("agents", () => {
     expect(block?.querySelector(".reply em")?.textContent).toBe("warm")
   })
 
-  test("[PG37] a call whose arguments have another shape is shown like any other call", () => {
+  test("[PG37] a call whose arguments have an unexpected shape is shown like any other call", () => {
     for (const args of ["{}", "[1]", "nonsense", '{"agent":"r"}', '{"agent":1,"message":"m"}']) {
       const { root } = transcript([answer("a", { segments: [pendingCall({ args, status: "ok" })] })])
       expect(root.querySelector("section.agent")).toBe(null)

@@ -144,7 +144,7 @@ describe("tools", () => {
     expect(root.querySelector<HTMLElement>("[data-segment=tool]")?.dataset["state"]).toBe(status)
   })
 
-  test("[PG10] arguments and results are indented JSON, and get colours without changes to the text once the call is opened", async () => {
+  test("[PG10] arguments and results are indented JSON; once the call is opened, they are highlighted, but their text doesn't change", async () => {
     const tool: Segment = {
       type: "tool",
       call_id: "c",
@@ -229,7 +229,7 @@ describe("live and after a reload", () => {
     }
   }, 20_000)
 
-  test("[CA4] a card animates once, when it arrives; on a loaded page it doesn't move", async () => {
+  test("[CA4] a card animates once, when it arrives; in loaded history it doesn't move", async () => {
     const played: unknown[] = []
     HTMLElement.prototype.animate = (frames) => {
       played.push(frames)
@@ -364,7 +364,7 @@ describe("live and after a reload", () => {
     expect(log.getAttribute("aria-live")).toBe("off")
   })
 
-  test("[PG3] no element of a transcript has a style attribute or a handler attribute", () => {
+  test("[PG3] no element of a transcript has a style attribute or an inline event handler", () => {
     const { root } = transcript(createAllMessages())
     for (const element of root.querySelectorAll("*")) {
       expect([...element.attributes].filter(({ name }) => name === "style" || name.startsWith("on"))).toEqual([])

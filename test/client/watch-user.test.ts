@@ -1,4 +1,4 @@
-/** watch-user.test.ts: the page watches for another tab's sign-in, and stops when its view is gone. */
+/** watch-user.test.ts: the page watches for sign-ins in other tabs, and stops when its view is removed. */
 
 import { expect, test, vi } from "vitest"
 import { watchUser } from "../../client/account/watch-user.ts"

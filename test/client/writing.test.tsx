@@ -107,7 +107,7 @@ describe("the composer's tools", () => {
     return { host, draft, field, onFiles, onEnter, type, press, options }
   }
 
-  test("[TM9] for an agent with an effort, the user can choose another effort, which later messages carry until the choice is removed", async () => {
+  test("[TM9] for an agent with an effort, the user can choose another effort, which later messages then use until the choice is removed", async () => {
     const { host, draft } = await drawTools()
     const openMenu = () => act(() => void document.querySelector<HTMLButtonElement>("button.tools")?.click())
     const items = () => [...document.querySelectorAll<HTMLElement>("[role=menuitem]")]
@@ -190,7 +190,7 @@ describe("the composer's tools", () => {
     expect([host.nextOptions.value.agent, document.querySelector(".chip.agent")]).toEqual([undefined, null])
   })
 
-  test("[WR31] in an open conversation, the list says that choosing an agent starts a new one", async () => {
+  test("[WR31] in an open conversation, the list says that choosing an agent starts a new conversation", async () => {
     const { type } = await drawTools(false)
     await type("@res")
     expect(document.querySelector("[role=option]")?.textContent).toContain("Starts a new conversation")
@@ -330,7 +330,7 @@ describe("reading aloud", () => {
     expect(guessLanguage(text)).toBe(language)
   })
 
-  test("[WR35] a voice is asked for by language and region alone", () => {
+  test("[WR35] a voice is requested only by language and region", () => {
     const languages: string[] = []
     vi.stubGlobal("SpeechSynthesisUtterance", class {})
     vi.stubGlobal("speechSynthesis", { cancel() {}, speak: ({ lang }: { lang: string }) => void languages.push(lang) })

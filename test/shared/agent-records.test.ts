@@ -56,7 +56,7 @@ describe("round trip", () => {
   test.each([
     ["a request", request, "agent_message"],
     ["a callback", callback, "agent_callback"],
-    ["an answer that goes back", answer, "assistant_message"],
+    ["an answer to another agent", answer, "assistant_message"],
   ])("[RE12] %s survives an export and import unchanged", (_name, message, type) => {
     const records = messageToRecords({ pos: 3, parent: 2, tip: null, message }, "s1")
     expect(records.at(-1)?.type).toBe(type)
@@ -127,8 +127,8 @@ describe("records of other producers", () => {
 describe("the sender", () => {
   const question = { type: "user_message", text: "Look." }
   test.each([
-    ["its agent", { fromAgentId: "planner", fromSessionId: "s9" }, "planner"],
-    ["its session", { fromSessionId: "s9" }, "s9"],
+    ["that agent", { fromAgentId: "planner", fromSessionId: "s9" }, "planner"],
+    ["that session", { fromSessionId: "s9" }, "s9"],
   ])("[IR6] a question that names a sender is a message from %s", (_name, fields, name) => {
     for (const type of ["user_message", "agent_message"]) {
       const { messages } = readBack([{ ...question, ...fields, type }])

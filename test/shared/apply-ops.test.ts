@@ -37,7 +37,7 @@ describe("apply", () => {
     ["a missing segment", { op: "text", at: 5, offset: 0, text: "x" }],
     ["an open in the middle", { op: "open", at: 0, segment: TEXT }],
     ["an open past the end", { op: "open", at: 2, segment: TEXT }],
-    ["a set on nothing", { op: "set", at: 3, fields: { status: "ok" } }],
+    ["a set on a missing segment", { op: "set", at: 3, fields: { status: "ok" } }],
     ["a cut past the end", { op: "cut", to: 9 }],
   ])("[WS6] refuses %s", (_what, op) => {
     expect(() => apply([TEXT], [op])).toThrow(RangeError)

@@ -62,7 +62,7 @@ test("[BU2] [BU19] a change names the tenant, roles and users, and at most MAX_U
   expect(refused.map((change) => v.is(budgetChangeSchema, change))).toEqual(refused.map(() => false))
 })
 
-test("[BU4] the strictest limit applies, and if limits are equal, the narrower one", () => {
+test("[BU4] the strictest limit applies; of equal limits, the one with the narrowest scope", () => {
   assertProperty(
     fc.property(limits, limits, limits, fc.constantFrom(...BUDGET_NAMES), (tenant, role, user, budget) => {
       const set = [user[budget], role[budget], tenant[budget]].filter((limit) => limit !== undefined)
@@ -73,7 +73,7 @@ test("[BU4] the strictest limit applies, and if limits are equal, the narrower o
   )
 })
 
-test("[BU4] the tenant's limit is shared, so it applies in addition to the stricter one of the role's and the user's limits", () => {
+test("[BU4] the tenant's limit is shared, so it applies in addition to the stricter of the role's and the user's limits", () => {
   const all = {
     tenant: { tokens_per_day: 5 },
     role: { tokens_per_day: 9 },

@@ -107,7 +107,7 @@ describe("accounts", () => {
     expect(leaseNextTurn(account, [running], NOON).turns).toBe(0)
   })
 
-  test("[BU25] many turns can begin at once only if the budget is enough for large turns, even before the first has ended", () => {
+  test("[BU25] many turns can begin before the first has ended, but only if the budget is enough for large turns", () => {
     const running = Array.from({ length: 8 }, (_, n) => ({ session: `${n}`, until: NOON + 1, isRunning: true }))
     const refusal = { budget: "tokens_per_day", scope: "user", resets: null }
     expect(decideTurn(createAccount(limits), running.slice(1), NOON)).toHaveProperty("lease")

@@ -35,6 +35,6 @@ test.each([
   [Date.UTC(2026, 11, 31, 12), "2026-12-31", Date.UTC(2027, 0, 1), Date.UTC(2027, 0, 1)],
   [-1, "1970-01-01", Date.UTC(1970, 0, 2), Date.UTC(1970, 1, 1)],
   [Number.NaN, "1970-01-01", Date.UTC(1970, 0, 2), Date.UTC(1970, 1, 1)],
-])("[BU1] the periods of %s", (ms, day, dayEnd, monthEnd) => {
+])("[BU1] the day of %s, and the ends of its day and month", (ms, day, dayEnd, monthEnd) => {
   expect([toDay(ms), findPeriodEnd("day", ms), findPeriodEnd("month", ms)]).toEqual([day, dayEnd, monthEnd])
 })

@@ -1,7 +1,7 @@
 /**
  * budget-simulation.ts: simulates sessions of several users under budgets, in virtual time. Turns have random sizes,
- * reports are late, lost or repeated, and processes are killed. The simulation uses the budget code without I/O, as the
- * objects do.
+ * reports are late, lost or repeated, and processes are killed. The simulation calls the same budget code as the
+ * Durable Objects; this code does no I/O.
  */
 
 import { NO_SPENDING, type Spending, addSpending } from "../../shared/usage/budget-meter.ts"
@@ -56,7 +56,7 @@ interface SimUser {
   turnsCounted: number
   readonly countedBySession: Map<string, number>
   sentToTenant: Spending
-  /** The leases given to sessions, which are only in memory. */
+  /** The leases given to sessions. They exist only in memory. */
   given: GivenLease[]
   isRenewing: boolean
 }
@@ -65,7 +65,7 @@ export interface Outcome {
   readonly turns: number
   readonly refused: number
   readonly tenantCalls: number
-  /** Number of calls that were in progress when a directory was killed, and so are repeated. */
+  /** Number of calls that were in progress when a directory was killed, and are therefore repeated. */
   readonly lostRenewals: number
   /** Usage of all turns that have ended, according to the sessions' own rows. */
   readonly spent: Spending
@@ -81,13 +81,13 @@ export interface Outcome {
 
 export interface Excess {
   readonly spent: number
-  /** Uncounted usage when the budget was used up, and the usage of later turns that already had a lease then. */
+  /** Usage that was uncounted when the budget was used up, and usage of later turns that already had a lease then. */
   readonly leased: number
-  /** Number of turns that began after that without an earlier lease. */
+  /** Number of turns that began after the budget was used up, and that had no earlier lease. */
   readonly unleased: number
 }
 
-/** Records, for one budget, how much more usage there is after the budget has been used up. */
+/** Records how far the usage of one budget exceeds it after it has been used up. */
 class Watch {
   readonly limit: number
   isUsedUp = false

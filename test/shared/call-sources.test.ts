@@ -17,13 +17,13 @@ const url = "https://example.com/a"
 
 describe("the sources of a result", () => {
   test.each([
-    ["no JSON", "sources: https://example.com"],
-    ["a list", JSON.stringify([{ url }])],
-    ["no list of sources", JSON.stringify({ sources: { url } })],
+    ["text that isn't JSON", "sources: https://example.com"],
+    ["a list of entries", JSON.stringify([{ url }])],
+    ["sources that aren't a list", JSON.stringify({ sources: { url } })],
     ["sources inside other data", JSON.stringify({ page: { sources: [{ url }] } })],
     ["sources after the data", `{}\n\n${JSON.stringify({ sources: [{ url }] })}`],
     ["data that is too large", JSON.stringify({ sources: [{ url }], rest: "x".repeat(MAX_CARD_BYTES) })],
-  ])("[SC1] %s has no sources", (_name, result) => {
+  ])("[SC1] %s: the result has no sources", (_name, result) => {
     expect(readCallSources(result)).toEqual([])
   })
 

@@ -13,8 +13,8 @@ import { longText, normalized, shortText } from "../support/model-text.ts"
 import { assertProperty, RUNS } from "../support/seeded.ts"
 
 /**
- * Number of runs with text of about MAX_PENDING_CHARS. Each takes a hundred times as long as one of the RUNS runs with
- * short text.
+ * Number of runs with text of about MAX_PENDING_CHARS. Each of them takes a hundred times as long as a run with short
+ * text, of which there are RUNS.
  */
 const LONG_RUNS = RUNS / 10
 

@@ -1,4 +1,4 @@
-/** fault.test.ts: tests the texts and codes of faults. */
+/** fault.test.ts: tests the text and the code of each fault. */
 
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
@@ -152,7 +152,7 @@ test("[ER1] the table in SPEC.md contains no other faults", () => {
   expect(rows).toHaveLength(Object.keys(FAULTS).length)
 })
 
-test("[ER2] every reason with which a turn can end has its text in SPEC.md", () => {
+test("[ER2] SPEC.md contains the text for every reason why a turn can end", () => {
   const table = /const TURN_FAULT_TEXTS = ([\s\S]*?)\n\n/.exec(SOURCE)?.[1] ?? ""
   const reasons = Array.from(table.matchAll(/^ {2}(\w+):/gm), (match) => match[1] as TurnFault)
   expect(reasons.length).toBeGreaterThan(10)

@@ -22,7 +22,7 @@ const PICTURE: Asset = { id: "pic", kind: "image", mime_type: "image/png", label
 /** Finds the session's assets. A tool that reads third-party text does not know these assets. */
 const RESOLVER: Resolver = { ...NOTHING_KNOWN, findAsset: (id) => (id === "pic" ? PICTURE : null) }
 
-/** The ways in which our tools return text that they have read. */
+/** The ways in which our tools return text that they have read from third parties. */
 const WAYS: readonly (readonly [string, (text: string) => string, boolean])[] = [
   ["as an object", (text) => JSON.stringify({ text }), false],
   ["in a card", (text) => `${JSON.stringify({ text })}\n\n${createCardTrailer(TAG)}`, true],
@@ -47,7 +47,10 @@ function readEvents(result: string): TurnEvent[] {
   ]
 }
 
-/** Plays the text in chunks of `size` code units. At every event, the live segments must equal those of the stored message. */
+/**
+ * Plays the text in chunks of `size` code units. After every event, the live segments must equal those of the stored
+ * message.
+ */
 function playEvents(
   events: readonly TurnEvent[],
   size: number,

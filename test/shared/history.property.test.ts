@@ -12,8 +12,8 @@ import { SHAPES, type Shape, type Talk, talk } from "../support/history-shapes.t
 import { assertProperty, RUNS } from "../support/seeded.ts"
 
 /**
- * Returns what the import of a conversation must contain in a format: questions, and the text, thinking and calls of
- * each answer.
+ * Returns what a conversation must contain after it is imported from a format: the questions, and each answer's text,
+ * thinking and calls.
  */
 function expectTalk({ turns }: Talk, { hasThinking, hasErrors }: Shape): unknown[] {
   return turns.map(({ question, steps }) => ({

@@ -1,4 +1,4 @@
-/** history.test.ts: imports conversation files of other systems, in the formats that their sources declare. */
+/** history.test.ts: imports conversation files of other systems, in the formats that their source code declares. */
 
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
@@ -119,7 +119,7 @@ describe("blocks that a reader does not know", () => {
 })
 
 describe("content that is not shown", () => {
-  test("[IH4] messages to the model and messages of subagents are counted", () => {
+  test("[IH4] messages to the model and messages from subagents are counted", () => {
     const task = { type: "tool_use", id: "t1", name: "Task", input: {} }
     const createLine = (type: string, content: unknown, fields = {}) => ({
       type,
@@ -211,7 +211,7 @@ describe("data that other systems omit or repeat", () => {
     expect(printValues({ role: "user", content: 42 })).toEqual(['user "42"'])
   })
 
-  test("[IH15] messages of other branches and alternative answers are counted", () => {
+  test("[IH15] messages on other branches and alternative answers are counted", () => {
     expect(chatGpt("Hi", []).at(-1)).toBe("kind branch 1")
     const createMessage = (uuid: string, parent: string) => {
       return { uuid, parent_message_uuid: parent, sender: "human", content: [{ type: "text", text: uuid }] }
@@ -241,7 +241,7 @@ describe("data that other systems omit or repeat", () => {
     ).toEqual([])
   })
 
-  test("[IH16] a user's words are a question, even if they resemble a note of the program", () => {
+  test("[IH16] a user's words are a question, even if they resemble a note from the program", () => {
     const printClaude = (text: string): string[] =>
       printValues({ type: "user", message: { role: "user", content: text } })
     const question = "[Request interrupted by user] was what I saw yesterday - why?"
@@ -344,7 +344,7 @@ describe("hostile histories", () => {
     return value
   }
 
-  test("[IH7] blocks inside blocks of any depth are read to a bounded depth", () => {
+  test("[IH7] however deeply blocks are nested, they are read only to a bounded depth", () => {
     const deep = nestContent(20_000, (inner) => ({ type: "search_result", title: "t", content: [inner] }))
     const shown = printAnswer(deep, { type: "text", text: "after" })
     expect(shown.at(-1)).toBe('  text "after"')
@@ -352,7 +352,7 @@ describe("hostile histories", () => {
     expect(printAnswer({ type: "hologram", inner: nestContent(20_000, (inner) => ({ inner })) })).toHaveLength(3)
   })
 
-  test("[IH6] code with any number of backtick runs gets a fence", () => {
+  test("[IH6] code gets a fence even if it contains very many runs of backticks", () => {
     const code = "` ".repeat(200_000)
     expect(printAnswer({ type: "canvas", content: code })[1]).toContain("```")
   })

@@ -1,6 +1,6 @@
 /**
- * import-records.test.ts: tests that another system's transcripts, in the format that its sources declare, become the
- * expected messages.
+ * import-records.test.ts: tests that another system's transcripts, in the format that its source code declares, become
+ * the expected messages.
  */
 
 import { readFileSync, writeFileSync } from "node:fs"
@@ -65,7 +65,7 @@ describe("docs/import.md", () => {
   test.each([
     ["kcosr/assistant: conversation log", "store-"],
     ["kcosr/assistant: event store", "events"],
-  ])("[IR1] lists exactly the fields of the types of %s, and no file contains other fields", (section, prefix) => {
+  ])("[IR1] lists exactly the record fields of %s, and no file contains any others", (section, prefix) => {
     const documented = readDocumentedFields(section)
     expect(new Set(documented).size).toBe(documented.length)
     const files = fixtures.filter(({ name }) => name.startsWith(prefix))
@@ -141,7 +141,7 @@ describe("generated transcripts", () => {
         )
       }
     })
-    // A run that is not full performs a fifth of the runs.
+    // A short test run performs only a small share of this number, so the number is doubled there.
     assertProperty(property, IS_FULL ? RUNS : 2 * RUNS)
   })
 })

@@ -7,8 +7,8 @@ const createLine = (fields: object): string => JSON.stringify({ event: "turn_end
 
 afterEach(() => void takeLeaks())
 
-describe("a planted leak", () => {
-  test("[OB6] text of a message, whole or shortened, in any field, nested or as a name", () => {
+describe("leaks that are found", () => {
+  test("[OB6] the text of a message, whole or shortened, in any field, nested or as a field name", () => {
     noteJson(JSON.stringify({ type: "send", id: "q1", content: "kanarienvogelgesang" }))
     for (const fields of [
       { model: "kanarienvogelgesang" },
@@ -75,7 +75,7 @@ describe("a planted leak", () => {
     expect(findLeak(createLine({ reason: value }))).not.toBe(null)
   })
 
-  test("[OB6] is reported once, with the line", () => {
+  test("[OB6] a leak is reported once, with the line that contains it", () => {
     checkLine(createLine({ reason: "two words" }))
     expect(takeLeaks()).toEqual([expect.stringContaining("two words")])
     expect(takeLeaks()).toEqual([])

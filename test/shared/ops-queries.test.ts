@@ -1,8 +1,8 @@
 /**
  * ops-queries.test.ts: runs the queries of ops/ on data points that the Worker's own code has written.
  *
- * Analytics Engine itself cannot run here. SQLite replaces it, with those functions of the Analytics Engine dialect
- * that the queries use. A query that uses any other function fails.
+ * Analytics Engine itself cannot run here. SQLite stands in for it, with the Analytics Engine functions that the
+ * queries use. A query that uses any other function fails.
  */
 
 import { readdirSync, readFileSync } from "node:fs"
@@ -119,7 +119,7 @@ function recordRequests(sampleInterval?: number) {
 }
 
 describe("queries", () => {
-  test.each([1, 10])("[OB7] requests by route: counts, failures and times, if each row represents %d points", (n) => {
+  test.each([1, 10])("[OB7] return requests by route: counts, failures, times; each row is for %d points", (n) => {
     expect(recordRequests(n).run("requests-by-route")).toEqual([
       {
         method: "GET",
@@ -134,7 +134,7 @@ describe("queries", () => {
     ])
   })
 
-  test("[OB7] the share of failed requests over time", () => {
+  test("[OB7] return the share of failed requests over time", () => {
     const rows = recordRequests().run("errors-over-time")
     expect(rows.reduce((sum, { requests }) => sum + Number(requests), 0)).toBe(5)
     expect(
@@ -143,7 +143,7 @@ describe("queries", () => {
     for (const { time } of rows) expect(Number(time) % 300).toBe(0)
   })
 
-  test.each([1, 10])("[OB7] turns by model: ends, tokens and cost; an unknown cost is not counted as zero", (n) => {
+  test.each([1, 10])("[OB7] return turns by model: ends, tokens, cost; an unknown cost doesn't count as zero", (n) => {
     const known = { provider: "openai", model: "gpt-5", turns: 3 * n, completed: 2 * n, failed: 0 }
     const unknown = { provider: "openai", model: "new", turns: n, completed: 0, failed: n }
     expect(recordRequests(n).run("turns-by-model")).toEqual([
@@ -152,13 +152,13 @@ describe("queries", () => {
     ])
   })
 
-  test("[OB7] the time to the first text, without turns that had no text", () => {
+  test("[OB7] return the time to the first text, excluding turns without text", () => {
     const times = recordRequests().run("first-text")
     for (const { p50_ms, p95_ms } of times) expect([p50_ms, p95_ms].every((ms) => ms === 400 || ms === 600)).toBe(true)
     expect(times.length).toBeGreaterThan(0)
   })
 
-  test("[OB7] the reasons why turns did not complete", () => {
+  test("[OB7] return the reasons why turns did not complete", () => {
     expect(recordRequests().run("failed-turns")).toEqual(
       expect.arrayContaining([
         { agent: "general", model: "new", status: "failed", reason: "model_timeout", turns: 1 },
@@ -167,7 +167,7 @@ describe("queries", () => {
     )
   })
 
-  test("[OB7] tenants by turns, with the rows per turn", () => {
+  test("[OB7] return the tenants by number of turns, with the rows per turn", () => {
     const [first, second] = recordRequests().run("tenants")
     expect(first).toMatchObject({ tenant: "acme", turns: 3, p95_ms: 2_000 })
     expect(first?.["rows_per_turn"]).toBeCloseTo(70 / 3)

@@ -294,7 +294,7 @@ describe("text that is cut anywhere", () => {
     )
   })
 
-  test("[DR9] has tokens that, joined, equal the text", () => {
+  test("[DR9] has tokens that add up to the text", () => {
     assertProperty(
       fc.property(fc.oneof(directiveText, shortText), (text) => {
         const scanner = createTokenScanner()

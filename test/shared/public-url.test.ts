@@ -110,7 +110,7 @@ test("[PU4] it never throws, and it accepts the https URL that it returns", () =
   )
 })
 
-/** Generates a number of an IPv4 address in some notation that URL parsers accept. */
+/** Generates one number of an IPv4 address in any notation that URL parsers accept. */
 function toNumeral(value: number): fc.Arbitrary<string> {
   return fc.tuple(fc.constantFrom(10, 8, 16), fc.nat({ max: 3 }), fc.boolean()).map(([base, zeros, isUpper]) => {
     if (base === 10) return `${value}`
@@ -168,7 +168,7 @@ const innerAddress = fc
   .constantFrom(...INNER_RANGES)
   .chain(([first, size]) => fc.nat({ max: size - 1 }).map((offset) => first + offset))
 
-test("[PU3] every notation of every private IPv4 address is refused, inside IPv6 too", () => {
+test("[PU3] every notation of every private IPv4 address is refused, including inside IPv6", () => {
   const notation = innerAddress.chain((address) => fc.tuple(fc.constant(address), toV4Notation(address)))
   assertProperty(
     fc.property(notation, ([address, text]) => {

@@ -1,4 +1,4 @@
-/** search-words.test.ts: tests the words, queries and snippets of the search. */
+/** search-words.test.ts: tests how search splits text into words, parses queries and creates snippets. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -103,7 +103,7 @@ describe("snippets", () => {
     expect(parts.map((part) => part.text).join("").length).toBeLessThan(200)
   })
 
-  test("[FT1] a snippet of a script without spaces marks the characters", () => {
+  test("[FT1] in a script without spaces, a snippet marks the characters that match", () => {
     expect(createSnippet("明日の東京の天気", phrasesOf("東京")).parts).toEqual([
       { text: "明日の", hit: false },
       { text: "東京", hit: true },

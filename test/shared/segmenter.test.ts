@@ -152,7 +152,7 @@ describe("parse", () => {
   test.each([
     ["an incomplete number", `${"> ".repeat(129)}1`, ". **<span id='weather_1'>Cool.</span>"],
     ["an incomplete checkbox", `${"> ".repeat(129)}[`, "x] **<span id='weather_1'>Cool.</span>"],
-    ["an end tag at the bound", `<span id='weather_1'>x</span>${"</strong>".repeat(29)}`, "</strong>now"],
+    ["an end tag at the limit", `<span id='weather_1'>x</span>${"</strong>".repeat(29)}`, "</strong>now"],
   ])("[SG15] a run of markup over the limit can be cut at %s", (_what, head, tail) => {
     const segmenter = createSegmenter(ROWS, { trimsMarkup: true })
     const whole = apply([], [...segmenter.push(head + tail), ...segmenter.end()])

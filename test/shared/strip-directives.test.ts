@@ -50,7 +50,7 @@ describe("text sent back to the model", () => {
     expectNothingLeft(text)
   })
 
-  test("[DR14] whatever the text, no directive or tag is left, stripping is idempotent, and code stays", () => {
+  test("[DR14] whatever the text, no directive or tag is left, stripping is idempotent, and code is kept", () => {
     assertProperty(fc.property(directiveText, (text) => expectNothingLeft(text)))
     assertProperty(
       fc.property(directiveText, (text) => {

@@ -227,17 +227,17 @@ describe("a logo", () => {
   test.each([
     ["an SVG file", "type", new TextEncoder().encode("<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>")],
     ["a GIF file", "type", new TextEncoder().encode("GIF89a=1;alert(1)")],
-    ["nothing", "type", new Uint8Array(0)],
-    ["a signature only", "damaged", pngOf()],
-    ["no image", "damaged", pngOf(header(1, 1), END)],
-    ["no end", "damaged", pngOf(header(1, 1), IMAGE)],
-    ["no header", "damaged", pngOf(IMAGE, END)],
+    ["an empty file", "type", new Uint8Array(0)],
+    ["a file with only a signature", "damaged", pngOf()],
+    ["a file without an image", "damaged", pngOf(header(1, 1), END)],
+    ["a file without an end", "damaged", pngOf(header(1, 1), IMAGE)],
+    ["a file without a header", "damaged", pngOf(IMAGE, END)],
     ["a chunk that is cut off", "damaged", pngOf(header(1, 1), IMAGE, END).slice(0, -6)],
     ["a wrong checksum", "damaged", pngOf(header(1, 1), [...IMAGE.slice(0, -1), 0], END)],
     ["a length beyond the file", "damaged", pngOf([0xff, 0xff, 0xff, 0xff, ...header(1, 1).slice(4)], IMAGE, END)],
-    ["no width", "damaged", pngOf(header(0, 1), IMAGE, END)],
+    ["an image of width 0", "damaged", pngOf(header(0, 1), IMAGE, END)],
     ["a side that is too long", "side", pngOf(header(MAX_LOGO_SIDE + 1, 1), IMAGE, END)],
-    ["a bomb", "side", pngOf(header(0xffffffff, 0xffffffff), IMAGE, END)],
+    ["a decompression bomb", "side", pngOf(header(0xffffffff, 0xffffffff), IMAGE, END)],
   ])("[TH6] %s is refused (%s)", (_what, because, file) => {
     expect(parseLogo(file)).toEqual({ ok: false, fault: { reason: "logo_refused", because } })
   })

@@ -30,9 +30,9 @@ describe("usage that a provider reports", () => {
   test.each<[string, Parameters<typeof cleanTokenCounts>[0], Partial<CallUsage>]>([
     ["nothing", {}, {}],
     ["no numbers", { input: "7", output: null, cached: {}, reasoning: [3] }, {}],
-    ["negative, NaN and infinite", { input: -4, output: Number.NaN, reasoning: -Infinity }, {}],
+    ["negative, NaN and infinite counts", { input: -4, output: Number.NaN, reasoning: -Infinity }, {}],
     ["a fraction", { input: 7.9 }, { input: 7 }],
-    ["too many", { input: 1e18, output: Infinity }, { input: MAX_CALL_TOKENS, output: MAX_CALL_TOKENS }],
+    ["too many tokens", { input: 1e18, output: Infinity }, { input: MAX_CALL_TOKENS, output: MAX_CALL_TOKENS }],
     ["more cached than input", { input: 10, cached: 11, cacheWritten: 5 }, { input: 10, cached: 10 }],
     ["parts that overlap", { input: 10, cached: 6, cacheWritten: 6 }, { input: 10, cached: 6, cacheWritten: 4 }],
     ["more reasoning than output", { output: 5, reasoning: 9 }, { output: 5, reasoning: 5 }],
@@ -48,7 +48,7 @@ describe("usage that a provider reports", () => {
     ["\uD800x", "x"],
     ["é".repeat(500), "é".repeat(MAX_MODEL_NAME_CHARS)],
     ["😀".repeat(500), "😀".repeat(MAX_MODEL_NAME_CHARS / 2)],
-  ])("[MT2] the name %j", (name, cleaned) => {
+  ])("[MT2] the name %j is cleaned", (name, cleaned) => {
     expect(cleanModelName(name)).toBe(cleaned)
   })
 

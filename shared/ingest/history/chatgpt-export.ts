@@ -118,7 +118,7 @@ function formatThought(thought: unknown): string {
   return [toText(thought), toText(summary), toText(content)].filter((text) => text !== "").join("\n\n")
 }
 
-/** Writes a message to a tool as a call. ChatGPT gives calls no id; the next message from that tool is the result. */
+/** Writes a message to a tool as a call. ChatGPT's calls have no ids; the next message from that tool is the result. */
 function writeCall(writer: HistoryWriter, recipient: string, content: Fields): void {
   const args = readText(writer, content, "plain")
   const canvas = recipient === "canmore.create_textdoc" ? parseJson(args) : null

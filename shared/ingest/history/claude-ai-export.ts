@@ -41,8 +41,8 @@ export function writeChatMessage(writer: HistoryWriter, message: Fields): void {
 }
 
 /**
- * Writes a content block. Older exports give calls no id; in that case, a result belongs to the first open call with
- * the same name.
+ * Writes a content block. In older exports, calls have no ids; a result then belongs to the first open call with the
+ * same name.
  */
 function writeBlock(writer: HistoryWriter, block: Fields, fallbackId: string): void {
   if (block["type"] === "tool_use") return writeCall(writer, block, toText(block["id"]) || fallbackId)

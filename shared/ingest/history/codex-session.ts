@@ -56,7 +56,7 @@ export function writeRolloutLine(writer: HistoryWriter, items: ResponseItemWrite
   }
 }
 
-/** Writes those blocks of a user message that the user wrote. */
+/** Writes only the blocks of a user message that the user actually wrote. */
 function writeUserItem(writer: HistoryWriter, items: ResponseItemWriter, item: Fields): void {
   const blocks = contentToBlocks(item["content"])
   const own = blocks.filter((block) => !isInjected(toText(block["text"])))

@@ -33,7 +33,7 @@ export interface HistoryReader {
   end(): readonly StreamRecord[]
   /** Returns the title that the file gives the conversation; an empty string if it gives none. */
   readTitle(): string
-  /** Returns the amount of content that could not be shown as it was, by kind. */
+  /** Returns the amount of content that could not be shown in its original form, by kind. */
   countKinds(): KindTotals
 }
 

@@ -1,11 +1,11 @@
 /**
- * kind-counts.ts: counts the content of an imported history that cannot be shown as it was.
+ * kind-counts.ts: counts the content of an imported history that cannot be shown in its original form.
  *
  * The summary of an import lists these kinds (SPEC IH9). Pure.
  */
 
 /**
- * The kinds that the summary describes in its own words. Any other kind is a type without a mapping: `block:<type>`,
+ * The kinds for which the summary has its own wording. Any other kind is a type without a mapping: `block:<type>`,
  * `message:<role>` or `line:<type>`.
  */
 export type KnownKind =
@@ -20,11 +20,11 @@ export type KnownKind =
   | "hidden_thinking"
   /** Messages that the other system wrote to the model: prompts, notes, summaries. */
   | "system"
-  /** Messages of other branches of the conversation, and alternatives to an answer. */
+  /** Messages on other branches of the conversation, and alternative answers. */
   | "branch"
   /** Questions that were shortened because they exceeded the maximum length of a message. */
   | "long_question"
-  /** Messages of a subagent. */
+  /** Messages from a subagent. */
   | "subagent"
   /** Tool calls and results that exceed the limits of an answer. */
   | "call"

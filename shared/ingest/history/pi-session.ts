@@ -15,7 +15,7 @@ const LINE_FIELDS: ReadonlySet<string> = new Set(["type", "id", "parentId", "tim
 
 /**
  * Types of lines that repeat messages or are about the program. Other programs write lines of the same types, so each
- * type comes with a field that only Pi's lines have. Null: Pi's lines of this type have only LINE_FIELDS.
+ * type is listed with a field that only Pi's lines have. Null: Pi's lines of this type have only LINE_FIELDS.
  */
 const PROGRAM_LINE_TYPES: Readonly<Record<string, string | null>> = {
   session: "cwd",

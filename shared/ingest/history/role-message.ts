@@ -128,7 +128,7 @@ function readThinking(message: Fields): string {
   return ""
 }
 
-/** Records how a message from Pi ended. Only the last message of an answer determines how the answer ended. */
+/** Records how a message from Pi ended. An answer ends the way its last message did. */
 function readStopReason(writer: HistoryWriter, { stopReason, errorMessage }: Fields): void {
   if (stopReason === "error") {
     writer.setOutcome({ status: "failed", reason: "producer_failed", text: toText(errorMessage) })

@@ -1,6 +1,6 @@
 /**
- * action-key.ts: identifies the action of a card to which a click or a message refers. This is a separate file so that
- * the page loads no schema.
+ * action-key.ts: identifies the card action that a click or a message refers to. This is a separate file so that the
+ * page doesn't load the schemas.
  */
 
 import type { ActionRef } from "./card-action.ts"

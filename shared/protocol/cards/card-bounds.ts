@@ -1,6 +1,6 @@
 /**
  * card-bounds.ts: the format of names in cards, and the limits of forms in cards. This is a separate file so that the
- * page loads no schema.
+ * page doesn't load the schemas.
  */
 
 /** The format of the names of tools, components, actions and fields. */

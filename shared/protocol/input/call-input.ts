@@ -1,8 +1,8 @@
 /**
- * call-input.ts: the form with which a running tool call asks the user for input, and the user's answer. SPEC MP30 to
+ * call-input.ts: the form in which a running tool call asks the user for input, and the user's answer. SPEC MP30 to
  * MP33.
  *
- * Part of the wire format: a tool segment contains the form while its call is waiting for the answer. Types only.
+ * The form is part of the wire format: a tool segment contains it while its call is waiting for the answer. Types only.
  */
 
 /** A call's question: a message and fields. All text comes from the MCP server and is shown as plain text. */

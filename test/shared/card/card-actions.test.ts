@@ -52,18 +52,18 @@ describe("a template's actions", () => {
     ["a flag that is a string", "/actions/book/repeatable", "yes", "/actions/book/repeatable"],
     ["two fields with the same name", "/view/8/name", "date", "/view/8/name"],
     ["options that aren't a list", "/view/7/options", "Inside", "/view/7/options"],
-    ["a name of the prototype", "/view/11/action", "__proto__", "/view/11/action"],
+    ["a name from the prototype", "/view/11/action", "__proto__", "/view/11/action"],
     ["actions that are a list", "/actions", [], "/view/11/action"],
-  ])("[KA1] with %s is refused with its pointer", (_what, at, value, pointer) => {
+  ])("[KA1] %s: the template is refused, with a pointer to the problem", (_what, at, value, pointer) => {
     expect(checkTemplate(setAt(FORM as unknown as Json, at, value))).toMatchObject({ ok: false, pointer })
   })
 
-  test("[KA8] with a field for each item of a list is refused", () => {
+  test("[KA8] are refused if the template has a form field for each item of a list", () => {
     const item = { id: "extra", component: "CheckBox", name: "extra", label: "Extra" }
     expect(checkTemplate(withList(item))).toMatchObject({ ok: false, pointer: "/view/14" })
   })
 
-  test("[KA8] with a second button for a per-item action is refused", () => {
+  test("[KA8] are refused if a per-item action has a second button", () => {
     const item = { id: "extra", component: "Button", label: "Book", action: "book" }
     expect(checkTemplate(withList(item))).toMatchObject({ ok: false, pointer: "/view/14/action" })
   })

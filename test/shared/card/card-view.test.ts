@@ -1,4 +1,4 @@
-/** card-view.test.ts: tests what a card's template may contain, and what a card shows of a tool's result. */
+/** card-view.test.ts: tests what a card's template may contain, and what a card shows from a tool's result. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -57,7 +57,7 @@ describe("a template", () => {
       "/view/0/onClick",
       template([{ ...text("root", "a"), onClick: "alert(1)" }]),
     ],
-    ["names no label", "/view/0/text/args/name", template([text("root", { call: "label", args: { name: "html" } })])],
+    ["misnames a label", "/view/0/text/args/name", template([text("root", { call: "label", args: { name: "html" } })])],
     [
       "has a label without its value",
       "/view/0/text/args/value",
@@ -232,7 +232,7 @@ describe("a filled card", () => {
     ])
   })
 
-  test.each(["calculation", "list", "page", "search", "timer"])("[BT10] %s has no words of its own", (name) => {
+  test.each(["calculation", "list", "page", "search", "timer"])("[BT10] %s contains no text of its own", (name) => {
     const shipped = readTemplate(name)
     const [sample = null] = shipped.samples
     const labels = Object.fromEntries(Object.entries(ENGLISH_LABELS).map(([key, text]) => [key, `⟦${text}⟧`]))
@@ -298,7 +298,7 @@ describe("a filled card", () => {
     expect(JSON.stringify(fill(nested, { rows })).match(/"text"/g)?.length).toBeLessThanOrEqual(2_000)
   })
 
-  test("[CV7] a link or image with any other URL is omitted", () => {
+  test("[CV7] a link whose URL isn't allowed is shown as text, and such an image is omitted", () => {
     const link = (url: unknown) =>
       fill([{ id: "root", component: "Link", text: "go", url: { path: "/url" } }], { url } as Json)?.root.type
     const image = (url: unknown) =>
@@ -378,7 +378,7 @@ function listRuns(node: Json): string[] {
   ]
 }
 
-/** Returns what the timers of a card show once they have ended. */
+/** Returns what a card's timers show once they have ended. */
 function listEnds(node: Json): string[] {
   if (typeof node !== "object" || node === null) return []
   const { done } = node as { readonly done?: string }

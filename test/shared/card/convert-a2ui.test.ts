@@ -1,6 +1,6 @@
 /**
  * convert-a2ui.test.ts: converts A2UI's own examples to cards, and tests which of them keep their structure and what
- * their texts become.
+ * becomes of their text.
  */
 
 import { spawnSync } from "node:child_process"
@@ -42,7 +42,7 @@ interface TreeNode {
 type Component = { readonly [field: string]: Json }
 
 const FIELDS = ["TextField", "CheckBox", "ChoicePicker", "DateTimeInput"]
-/** The kinds of A2UI components that cards also have. On a card, a button's label is a field, and not a component. */
+/** The kinds of A2UI components that cards also have. On a card, a button's label is a field, not a component. */
 const KINDS = new Set([
   ...["Text", "Image", "Icon", "Row", "Column", "List", "Card", "Tabs", "Divider", "Button"],
   ...FIELDS,
@@ -115,7 +115,7 @@ describe("A2UI's examples", () => {
     expect(invitation.notes).toContain("date-input: a date can be entered, but no time")
   })
 
-  test("[CV40] the cards have the texts and numbers of the surfaces", () => {
+  test("[CV40] the cards contain the surfaces' text and numbers", () => {
     expect(markdownOf("basic/05_product-card.json")).toContain("★★★★★ · (2,847 reviews)")
     expect(markdownOf("basic/05_product-card.json")).toContain("**$199.99** · $249.99")
     expect(markdownOf("basic/04_weather-current.json")).toContain("**72°** · **58°**")

@@ -1,4 +1,7 @@
-/** hostile-cards.test.ts: tests templates and results that try to run, fetch, build or exhaust something. */
+/**
+ * hostile-cards.test.ts: tests templates and results that try to run code, fetch URLs, forge content or exhaust
+ * resources.
+ */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -104,7 +107,7 @@ describe("hostile results", () => {
     }
   })
 
-  test("[CV6] lists within lists are bounded as a whole", () => {
+  test("[CV6] nested lists are bounded as a whole", () => {
     const deep = [
       { id: "root", component: "List", children: { componentId: "a", path: "/rows" } },
       { id: "a", component: "List", children: { componentId: "b", path: "/rows" } },

@@ -1,6 +1,6 @@
 /**
- * hostile-corpus.ts: templates and tool results that try to run, fetch, forge or exhaust something. Each entry is a
- * body of `PUT /v1/cards/:name`, with a name for the tests.
+ * hostile-corpus.ts: templates and tool results that try to run code, fetch URLs, forge content or exhaust resources.
+ * Each template is a body of `PUT /v1/cards/:name`. Each entry has a name for the tests.
  */
 
 import type { Json } from "../../../shared/json.ts"
@@ -167,7 +167,7 @@ const VIEWS: readonly (readonly [string, Json])[] = [
   ["an icon that is markup", [{ id: "root", component: "Icon", name: "<svg onload=alert(1)>" }]],
   ["a tone that is a style", [{ id: "root", component: "Badge", text: "a", tone: "red;}" }]],
   ["a negative weight", text({ weight: -1 })],
-  ["an endless weight", text({ weight: 1e300 })],
+  ["a huge weight", text({ weight: 1e300 })],
   ["a weight that is a style", text({ weight: "1;position:fixed" })],
   [
     "a progress bar with a maximum of 0",
@@ -181,7 +181,7 @@ const VIEWS: readonly (readonly [string, Json])[] = [
     [{ id: "root", component: "Row", children: ["a", "a"] }, ...(text({ id: "a" }) as Json[])],
   ],
   ["an id used twice", [...(text({}) as Json[]), ...(text({}) as Json[])]],
-  ["a component that nothing shows", [...(text({}) as Json[]), ...(text({ id: "b" }) as Json[])]],
+  ["a component that is never shown", [...(text({}) as Json[]), ...(text({ id: "b" }) as Json[])]],
   [
     "a list whose item is the list itself",
     [{ id: "root", component: "List", children: { componentId: "root", path: "/a" } }],
@@ -244,7 +244,7 @@ const SCHEMAS: readonly (readonly [string, object])[] = [
 const BODIES: readonly (readonly [string, object])[] = [
   ["an additional field", { script: "alert(1)" }],
   ["HTML", { html: "<b>" }],
-  ["the card of another tool", { for: "weather" }],
+  ["the card of a built-in tool", { for: "weather" }],
   ["a tool with a path", { for: "../weather" }],
   ["no tool", { for: "" }],
   ["a list of tools", { for: ["a", "b"] }],
@@ -268,7 +268,7 @@ const FORMS: readonly (readonly [string, HostileBody])[] = [
   ["a button with a handler", formOf([button({ onclick: "alert(1)" })])],
   ["a button with a URL", formOf([button({ url: "https://evil.example" })])],
   ["a button without an action", formOf([button()], {})],
-  ["a button of a prototype's action", formOf([button({ action: "constructor" })])],
+  ["a button for a prototype's action", formOf([button({ action: "constructor" })])],
   [
     "a button in a list",
     formOf([{ id: "l", component: "List", children: { componentId: "b", path: "/a" } }, button()]),
@@ -289,7 +289,7 @@ const FORMS: readonly (readonly [string, HostileBody])[] = [
   ["arguments that are a list", formOf([button()], { go: { tool: "t", args: [] } })],
   ["actions that are a list", formOf([button()], [])],
   ["two fields with the same name", formOf([button(), fieldOf(), fieldOf({ id: "g" })])],
-  ["a field of a prototype", formOf([button(), fieldOf({ name: "__proto__" })])],
+  ["a field named after a prototype", formOf([button(), fieldOf({ name: "__proto__" })])],
   ["a field for a password", formOf([button(), fieldOf({ variant: "obscured" })])],
   ["a field with a pattern", formOf([button(), fieldOf({ pattern: "(a+)+$" })])],
   ["21 fields", formOf([button(), ...Array.from({ length: 21 }, (_, n) => fieldOf({ id: `f${n}`, name: `f${n}` }))])],
