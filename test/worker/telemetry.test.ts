@@ -120,7 +120,7 @@ describe("the log line at the end of a turn", () => {
 
   test.each([
     [
-      "a fault of the model",
+      "a model fault",
       [[say("a"), fault("model_rate_limited")]],
       { status: "failed", reason: "model_rate_limited" },
     ],
@@ -139,7 +139,7 @@ describe("the log line at the end of a turn", () => {
     expect(JSON.stringify(lines)).not.toContain("secret")
   })
 
-  test("[OB2] is written once for a cancelled turn, and for a turn that a restart cut off", async () => {
+  test("[OB2] is written once for a cancelled turn, and once for a turn that a restart cut off", async () => {
     const id = await createTracedSession()
     const client = await connect(id)
     const lines = recordLogLines(id)
