@@ -169,8 +169,8 @@ async function prepareIntruders(): Promise<void> {
 }
 
 /**
- * Adds users from the tenant's provider and from another tenant's provider, and tokens that a provider signed for another
- * audience or in another issuer's name.
+ * Adds users from the tenant's provider and from another tenant's provider, and tokens that a provider signed for
+ * another audience or in another issuer's name.
  */
 async function prepareProviders(
   add: (name: string, token: string | null, more?: Partial<Intruder>) => void,

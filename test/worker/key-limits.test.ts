@@ -40,7 +40,7 @@ describe("a new user", () => {
     [["viewer"], "viewer"],
     [["member", "viewer"], "member"],
     [["owner", "admin", "member", "viewer"], "member"],
-  ])("[AK12] gets from a key with the roles %j, if the request names no role, the role %s (null: no role and no token)", async (roles, role) => {
+  ])("[AK12] gets by default, from a key with the roles %j, the role %s (null: no token)", async (roles, role) => {
     const tenant = `ak12-${roles.join("-")}`
     const first = await createTenant(tenant)
     const { key } = await createKey(first, { roles })

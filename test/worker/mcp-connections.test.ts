@@ -297,7 +297,7 @@ test("[MP13] tokens are stored sealed, and can be opened only for their user and
   expect(await env.TENANT.getByName("mc-seal").openMcpCall({ ...call, user: "root" })).toMatchObject(refused)
 })
 
-test("[MP13] the tenant's archives contain no tokens, and tokens are deleted with the user", { timeout: 60_000 }, async () => {
+test("[MP13] archives contain no tokens, and tokens are deleted with the user", { timeout: 60_000 }, async () => {
   await createTenant("mc-erase")
   await registerUser("mc-erase", "boss", "owner")
   await allowTools("mc-erase")

@@ -128,7 +128,7 @@ describe("a call", () => {
     expect(await runTool(client, "q3", "files_write")).toMatchObject({ error: { code: "tool_unknown" } })
   })
 
-  test("[MP5] works with the official server, which uses protocol version 2025-11-25", { timeout: 60_000 }, async () => {
+  test("[MP5] works with the official server for protocol version 2025-11-25", { timeout: 60_000 }, async () => {
     const url = await startEverything()
     const listed = await putServer("mp-old", "all", { url, tools: ["echo", "get-sum"], approval: "never" })
     expect(listed).toMatchObject({ protocol: "2025-11-25", flaw: null })

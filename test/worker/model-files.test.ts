@@ -1,6 +1,6 @@
 /**
- * model-files.test.ts: tests which files a model receives, and in which form, with a real bucket and a loopback server as the
- * model.
+ * model-files.test.ts: tests which files a model receives, and in which form, with a real bucket and a loopback server
+ * as the model.
  */
 
 import { env } from "cloudflare:test"

@@ -24,8 +24,8 @@ const TIMES = { firstByteMs: 1_500, idleMs: 1_500 }
 const PATIENT = { firstByteMs: 600_000, idleMs: 600_000 }
 
 /**
- * Prepares a call to one of the upstream's scenarios. Returns a function that runs the call, a list of the events, and a
- * function that reads the requests that the upstream received.
+ * Prepares a call to one of the upstream's scenarios. Returns a function that runs the call, a list of the events, and
+ * a function that reads the requests that the upstream received.
  */
 async function prepareCall(scenario: string, change: Partial<ModelRequest> = {}, times = TIMES) {
   runs += 1

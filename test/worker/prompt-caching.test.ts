@@ -1,6 +1,6 @@
 /**
- * prompt-caching.test.ts: tests that the prompts of all calls begin with the same bytes, so that a provider can read this
- * beginning from its cache.
+ * prompt-caching.test.ts: tests that the prompts of all calls begin with the same bytes, so that a provider can read
+ * this beginning from its cache.
  */
 
 import { env } from "cloudflare:test"

@@ -37,7 +37,7 @@ export interface RecordedDeployment {
   readonly tokenFor: (claims: Pick<Claims, "tenant" | "user"> & Partial<Claims>) => Promise<string>
 }
 
-/** Runs `work` with a production deployment that has the bindings `over`. While `work` is running, all objects use them. */
+/** Runs `work` with a production deployment that has the bindings `over`. Until `work` ends, all objects use them. */
 export async function withRecordedDeployment(
   over: Partial<Record<keyof Env, unknown>>,
   work: (deployment: RecordedDeployment) => Promise<void>,

@@ -35,8 +35,10 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Returns a token that was signed elsewhere. Apart from tenant and user, it has only the claims in
- * `more`, and is valid for an hour. */
+/**
+ * Returns a token that was signed elsewhere and is valid for an hour. Apart from the tenant and the user, it has only
+ * the claims in `more`.
+ */
 function foreignToken(tenant: string, user: string, more: Record<string, unknown> = {}): Promise<string> {
   return new SignJWT({ tenant, sub: user, exp: nowSeconds() + 3600, ...more })
     .setProtectedHeader({ alg: "HS256" })

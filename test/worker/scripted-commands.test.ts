@@ -148,7 +148,7 @@ describe("/bench", () => {
     [1, 5, 0],
     [0, 6, 1],
     [100, 300, 5],
-  ])("[MO4] deltas=%i chars=%i tools=%i produces exactly these numbers, split evenly over the steps", async (deltas, chars, tools) => {
+  ])("[MO4] deltas=%i chars=%i tools=%i is played exactly, split evenly over steps", async (deltas, chars, tools) => {
     const steps = await playTurn([], `/bench deltas=${deltas} chars=${chars} tools=${tools} delay_ms=0 yield_every=50`)
     const texts = steps.map(({ events }) => events.filter((event) => event.type === "text_delta"))
     expect(steps).toHaveLength(tools + 1)

@@ -119,11 +119,7 @@ describe("the log line at the end of a turn", () => {
   })
 
   test.each([
-    [
-      "a model fault",
-      [[say("a"), fault("model_rate_limited")]],
-      { status: "failed", reason: "model_rate_limited" },
-    ],
+    ["a model fault", [[say("a"), fault("model_rate_limited")]], { status: "failed", reason: "model_rate_limited" }],
     ["text that does not fit", [[say("<span id='nothing_1'>secret words</span>")]], { drift: { mark_orphan: 1 } }],
     ["a tool that throws", [[call("probe_throw", { text: "secret words" })], [say("b")]], { status: "completed" }],
   ])("[OB2] [OB6] %s: there is one line, and no line contains the turn's text", async (_name, steps, expected) => {

@@ -103,7 +103,7 @@ describe("the first contact", () => {
     await expect.poll(async () => idsOf(await call("/v1/users", { token: boss }))).toEqual(["old"])
   })
 
-  test("[US2] is repeated if the process ends between the tenant's row and the directory's flag, and creates one row", async () => {
+  test("[US2] registers the user again if the process ends between the tenant's row and the directory's flag, and creates one row", async () => {
     const [boss, ada] = [await tokenAs("us2b", "boss", "owner"), await tokenAs("us2b", "ada")]
     vi.spyOn(Directory.prototype, "addSession").mockImplementationOnce(async () => {
       await tenantOf("us2b").registerUser({ id: "ada" })
