@@ -28,7 +28,7 @@ async function changePath(id: string): Promise<void> {
 }
 
 describe("dropped content", () => {
-  test("[RE36] [RE46] (late text, second results, calls over the limit) is counted by kind in the response and the progress", async () => {
+  test("[RE36] [RE46] is counted by kind in the response and in the progress: late text, second results, calls over the limit", async () => {
     const id = await freshSession()
     const [r1, r2] = [
       { responseId: "r1", timestamp: T(1) },
@@ -56,7 +56,7 @@ describe("dropped content", () => {
 })
 
 describe("our own export", () => {
-  test("[RE6] with messages that waited for an earlier answer is imported unchanged, byte for byte", async () => {
+  test("[RE6] of a session in which messages had to wait for an earlier answer is imported unchanged, byte for byte", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     const client = await connect(here)
     client.say({ type: "send", id: "q1", content: script([say("a "), pause(400), say("b")]) })
@@ -85,7 +85,7 @@ describe("our own export", () => {
     expect(page.has_more).toBe(false)
   })
 
-  test("[RE6] still shows messages if its seal names a tip without a message", async () => {
+  test("[RE6] still shows messages if its seal names a tip at which there is no message", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     await fillSession(here)
     await changePath(here)
@@ -95,7 +95,7 @@ describe("our own export", () => {
     expect((await pageOf(there)).messages).not.toHaveLength(0)
   })
 
-  test("[RE36] with an overlong title gets it cut without splitting a surrogate pair", async () => {
+  test("[RE36] has an overlong title cut without splitting a surrogate pair", async () => {
     const id = await freshSession()
     const title = `${"x".repeat(MAX_TITLE_CHARS - 1)}😀`
     const seal = { type: "signature", tip: null, title, records: 1, algorithm: "HMAC-SHA256", value: "x" }
@@ -105,7 +105,7 @@ describe("our own export", () => {
     )
   })
 
-  test("[VE2] a version that names a tip without a message still shows its own message", async () => {
+  test("[VE2] a version whose tip is not a message still shows its own message", async () => {
     const id = await freshSession()
     const file = toJsonl(
       createUserRecord({ text: "one", responseId: "u1", pos: 1, parent: null, tip: 77 }),
@@ -142,7 +142,7 @@ describe("retrying an imported answer", () => {
     createAnswerRecord({ ...base, text: "", status: "interrupted", reason: "process_restart" }),
   )
 
-  test("[RE8] keeps the mark as imported if imported steps remain, even in an export; a new answer isn't marked", async () => {
+  test("[RE8] still marks the answer as imported if imported steps remain, even in an export; a new answer isn't marked", async () => {
     const id = await freshSession()
     await importFile(id, forged)
     const client = await connect(id)

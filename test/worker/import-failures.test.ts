@@ -55,7 +55,7 @@ describe("records that can't be folded", () => {
     expect((await pageOf(id)).messages.at(-1)).toMatchObject({ id: "a3", version: 3, versions: 3 })
   })
 
-  test("[RE32] a turn that fails each time is abandoned: nothing is stored, the failure is reported, and waiting messages begin", async () => {
+  test("[RE32] an import with a turn that can never be folded is abandoned: nothing is stored, the failure is reported, and waiting messages are answered", async () => {
     const id = await freshSession()
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       storage.sql.exec(`CREATE TRIGGER poison BEFORE INSERT ON transcript WHEN NEW.words = 'poison'
@@ -85,7 +85,7 @@ describe("records that can't be folded", () => {
     expect(await rowsIn(id)).toMatchObject({ staged: 0, staged_part: 0, folding: 0, version: 0 })
   })
 
-  test("[RE6] an unavailable directory doesn't delay the end of folding", async () => {
+  test("[RE6] folding ends without waiting for an unavailable directory", async () => {
     const id = await freshSession()
     const seal = { type: "signature", tip: null, title: "T", records: 2, algorithm: "HMAC-SHA256", value: "x" }
     await runInDurableObject(sessionOf(id), async (_object, { storage }) => {
@@ -111,8 +111,8 @@ describe("records that can't be folded", () => {
   })
 })
 
-describe("the same file again", () => {
-  test("[RE7] adds nothing; a file with only the same beginning is a different file", async () => {
+describe("importing the same file again", () => {
+  test("[RE7] adds nothing; a file that only begins in the same way is a different file", async () => {
     const id = await freshSession()
     const file = toJsonl(createUserRecord({ text: "hi" }), createAnswerRecord({ text: "one" }))
     await importFile(id, file)
@@ -129,7 +129,7 @@ describe("the same file again", () => {
     })
   })
 
-  test("[RE30] in parts adds nothing either, even if it is message-shaped history", async () => {
+  test("[RE30] adds nothing if the file is in parts, even if it is message-shaped history", async () => {
     const id = await freshSession()
     const [one, two] = [
       ["a", "x"],
@@ -146,7 +146,7 @@ describe("the same file again", () => {
 describe("oversized content", () => {
   const base = { responseId: "a", turnId: "u", timestamp: "2026-01-01T00:00:00.000Z" }
 
-  test("[RE36] text, results and arguments that don't fit a row are reported or cut", async () => {
+  test("[RE36] text, results and arguments that don't fit in a row are reported or cut", async () => {
     const id = await freshSession()
     const file = toJsonl(
       createUserRecord({ text: "x", responseId: "u" }),
@@ -171,7 +171,7 @@ describe("oversized content", () => {
     expect(String(call?.["result"]).length).toBeLessThan(1_000)
   })
 
-  test("[RE36] only as many of one turn's calls are imported as can be folded at once", async () => {
+  test("[RE36] a turn's calls are imported only up to the number that can be folded at once", async () => {
     const id = await freshSession()
     const ids = Array.from({ length: MAX_IMPORTED_CALLS + 500 }, (_, n) => `c${n}`)
     const file = toJsonl(

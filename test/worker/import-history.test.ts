@@ -137,7 +137,7 @@ test("[IH9] the kinds in all parts are added up, and the message count is availa
 
 const contentsIn = async (id: string): Promise<string[]> => (await pageOf(id)).messages.map(({ content }) => content)
 
-test("[IH17] a question over the size limit is shortened with a note, begins its turn, and is counted", async () => {
+test("[IH17] a question over the size limit is shortened, gets a note, still begins its turn, and is counted", async () => {
   for (const [letter, question] of [
     ["x", (content: string) => ({ role: "user", content })],
     ["漢", (text: string) => ({ type: "user_message", text })],

@@ -18,7 +18,7 @@ const freshSession = (): Promise<string> => fresh("load")
 
 const FOLD_STEP_ROWS = BATCH_ROWS * FOLD_YIELD_BATCHES
 
-/** Counts how often the event loop runs other work while `work` is in progress, which is nearly once per step. */
+/** Counts how often the event loop runs other work while `work` is in progress, which happens nearly once per step. */
 async function countTurnsDuring(work: Promise<unknown>, onTurn: () => void = () => {}): Promise<number> {
   let turns = 0
   let isRunning = true
@@ -61,7 +61,7 @@ describe("an import of many small records", () => {
     expect(largestStep).toBeLessThanOrEqual(3 * YIELD_EVERY_RECORDS)
   })
 
-  test("[RE41] stages a bounded number of messages at a time even if they are a list on a single line", async () => {
+  test("[RE41] stages a bounded number of messages at a time even if all of them are in one list on a single line", async () => {
     const id = await freshSession()
     const count = 3_000
     const list = Array.from({ length: count }, (_, n) => ({ role: "user", content: `${n}` }))
@@ -102,7 +102,7 @@ test("[RE41] an import runs few statements per record, because each statement le
   expect(statements / count).toBeLessThan(2.5)
 })
 
-test("[RE6] a record gets another id if a message has used its id meanwhile", async () => {
+test("[RE6] a record gets another id if a message has taken its id in the meantime", async () => {
   const id = await freshSession()
   const count = 1_000
   const lines = Array.from({ length: count }, (_, n) => ({ type: "user_message", turnId: `t${n}`, text: `${n}` }))

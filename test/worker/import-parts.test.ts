@@ -132,7 +132,7 @@ describe("a file in parts", () => {
     })
   })
 
-  test("[RE30] without any usable line gets `import_empty`, and the session is unchanged", async () => {
+  test("[RE30] without any usable line is refused with `import_empty`, and leaves the session unchanged", async () => {
     const id = await freshSession()
     await importFile(id, "nonsense\n", 1, 2)
     expect(await importFile(id, "{}\n", 2, 2)).toEqual({ ok: false, fault: { reason: "import_empty" } })
@@ -140,7 +140,7 @@ describe("a file in parts", () => {
     expect(await importFile(id, toJsonl(userRecord(1)))).toMatchObject({ ok: true, value: { records: 1 } })
   })
 
-  test("[RE31] makes messages wait until it is complete; if it is never completed, it is dropped and the messages' turns begin", async () => {
+  test("[RE31] makes messages wait until all parts have arrived; if some never arrive, it is dropped and the messages are answered", async () => {
     const id = await freshSession()
     await importFile(id, toJsonl(userRecord(1)), 1, 2)
     const client = await connect(id)
@@ -164,7 +164,7 @@ describe("a file in parts", () => {
     })
   })
 
-  test("[RE31] is cleared by a separate alarm", async () => {
+  test("[RE31] is dropped by its own alarm if the remaining parts don't arrive", async () => {
     const id = await freshSession()
     await importFile(id, toJsonl(userRecord(1)), 1, 2)
     await runDurableObjectAlarm(sessionOf(id))

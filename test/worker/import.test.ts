@@ -104,7 +104,7 @@ describe("our own export", () => {
 describe("files of other systems", () => {
   const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
 
-  test("[RE9] with only turn records become a question, its tools and its answer", async () => {
+  test("[RE9] that contain only turn records become a question, its tool calls and its answer", async () => {
     const id = await freshSession()
     const file = toJsonl(
       { type: "user_message", timestamp: T(1), text: "What is in a.txt?" },
@@ -121,7 +121,7 @@ describe("files of other systems", () => {
     ])
   })
 
-  test("[RE9] with mixed records: an assistant_message counts only if nothing of its response was streamed", async () => {
+  test("[RE9] that mix records: an assistant_message is used only if its response wasn't streamed", async () => {
     const id = await freshSession()
     const file = toJsonl(
       { type: "user_message", timestamp: T(1), text: "one" },
@@ -137,7 +137,7 @@ describe("files of other systems", () => {
     expect(messages.filter((message) => message.role === "assistant").map(textIn)).toEqual(["Hello world", "Only here"])
   })
 
-  test("[RE28] [RE9] are ordered by time, then by position in the file; a tool without a response belongs to the open turn", async () => {
+  test("[RE28] [RE9] are ordered by time, then by position in the file; a tool record that names no response belongs to the open turn", async () => {
     const id = await freshSession()
     const file = toJsonl(
       { type: "text_delta", timestamp: T(5), responseId: "r2", delta: "second" },
@@ -215,7 +215,7 @@ describe("during an upload", () => {
       .toEqual(["first", "second", "/say later", "later"])
   })
 
-  test("[RE10] a seal without records is not usable", async () => {
+  test("[RE10] a file that contains only a seal is not usable", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     expect(await importFile(there, await exportOf(here))).toEqual({ ok: false, fault: { reason: "import_empty" } })
   })
@@ -260,7 +260,7 @@ describe("message-shaped history", () => {
     expect(new Set(shown).size).toBe(1)
   })
 
-  test("[RE11] with plain content gets the older layout: thinking first, then one text", async () => {
+  test("[RE11] with plain content gets the older layout: thinking, then one text, then the calls", async () => {
     const id = await freshSession()
     const file = JSON.stringify([
       { role: "user", content: "hi" },

@@ -109,7 +109,7 @@ describe("live external answers", () => {
     await expectSame(id, client)
   })
 
-  test("[IR3] a whole text counts once even after a restart of the object, and even if markup was removed from it", async () => {
+  test("[IR3] text that was streamed and then sent as a whole is shown once, even after a restart of the object, and even if markup was removed from it", async () => {
     const id = await freshSession()
     const whole = "Let me <script>alert(1)</script>look."
     const records = numberRecords(

@@ -22,8 +22,8 @@ const SESSION_RULES = RULES.filter(({ path }) => path.startsWith("/v1/sessions/:
 export const ADMINISTRATION_RULES = RULES.filter(isAdministration)
 
 /**
- * Generates attempts. Half of them name a victim's session together with its owner, and half come from the tenant
- * itself.
+ * Generates attempts. Half of them name a victim's session together with its owner. Independently of that, half of
+ * them come from inside the victims' tenant.
  */
 const attempt = fc.record({
   intruder: fc.record({ isInside: fc.boolean(), n: fc.nat() }),

@@ -117,8 +117,8 @@ async function prepareIntruders(): Promise<void> {
   await call("/v1/tokens/revoke", { method: "POST", token: revoked, body: "{}" })
   const addIntruder = (name: string, token: string | null, more: Partial<Intruder> = {}) =>
     intruders.push({ name, token, isInside: true, ...more })
-  // For each tenant name that a mistake could confuse with the victims', add namesakes of the victims and of the
-  // intruder eve.
+  // For each tenant name that a mistake could confuse with the victims' tenant, add users who have the same ids as
+  // the victims and the intruder eve.
   for (const tenant of ["eu.vault", "us.vault", "Vault", "vault2", "vaul", "vault_", "demo"]) {
     const outside = { isInside: false }
     for (const user of ["ada", "boss", "eve"])
@@ -169,8 +169,8 @@ async function prepareIntruders(): Promise<void> {
 }
 
 /**
- * Adds users from the tenant's provider and from another tenant's provider, and tokens that were not signed for the
- * tenant.
+ * Adds users from the tenant's provider and from another tenant's provider, and tokens that a provider signed for
+ * another audience or in another issuer's name.
  */
 async function prepareProviders(
   add: (name: string, token: string | null, more?: Partial<Intruder>) => void,

@@ -25,7 +25,7 @@ function advanceClock(ms: number): void {
 }
 
 describe("two registrations of one provider", () => {
-  test("[OI10] with different user claims identify different users, and sub keeps its id", async () => {
+  test("[OI10] with different user claims identify different users; the claim sub gives the same id as before", async () => {
     const provider = await startProvider()
     await registerIssuer("id-sub", provider)
     await registerIssuer("id-nick", provider, { audience: "nick", user_claim: "nickname" })
@@ -142,7 +142,7 @@ describe("a removed or replaced provider", () => {
     expect((await call("/v1/sessions", { token: kept })).status).toBe(200)
   })
 
-  test("[US17] ends the tokens and sockets of a user whose row names no provider", async () => {
+  test("[US17] ends the tokens and sockets of a user who was added without a provider", async () => {
     const tenant = "id-nameless"
     const tenantStub = env.TENANT.getByName(tenant)
     const provider = await startProvider()
@@ -165,7 +165,7 @@ describe("a removed or replaced provider", () => {
     expect(await call("/v1/sessions", { token: page.token })).toEqual(refusal(401, "token_revoked"))
   })
 
-  test("[US18] issues no token after TOKEN_TRUST_MS, even in an isolate that still has the provider in its cache", async () => {
+  test("[US18] causes no token to be issued after TOKEN_TRUST_MS, even in an isolate that still has the provider in its cache", async () => {
     const tenant = "id-cached"
     const provider = await startProvider()
     await registerIssuer(tenant, provider)
@@ -182,7 +182,7 @@ describe("a removed or replaced provider", () => {
     expect(await browser.post("/auth/token")).toEqual(signInRequired)
   })
 
-  test("[OI11] [OI19] has the same effect if it is replaced under its name, and a sign-in in progress ends", async () => {
+  test("[OI11] [OI19] has the same effect if another provider is registered under its name; a sign-in in progress ends too", async () => {
     const used = await useIssuer("id-replaced")
     const begun = new TestBrowser("id-replaced")
     const callback = await begun.beginSignIn()

@@ -140,7 +140,7 @@ describe("who may register issuers", () => {
     expect((await putIssuer("oi-who", { issuer, audience: AUDIENCE }, { role: "admin" })).status).toBe(200)
   })
 
-  test("[OI18] an admin can neither appoint owners nor change an issuer that can", async () => {
+  test("[OI18] an admin can neither let an issuer assign the role owner nor change an issuer that may", async () => {
     const { issuer } = await startProvider()
     const body = { issuer, audience: AUDIENCE, role_claim: "role" }
     const roles = ["owner", "member"]

@@ -40,7 +40,7 @@ describe("a new user", () => {
     [["viewer"], "viewer"],
     [["member", "viewer"], "member"],
     [["owner", "admin", "member", "viewer"], "member"],
-  ])("[AK12] for whom a key of %j names no role gets the role %s (null: none, and no token)", async (roles, role) => {
+  ])("[AK12] gets by default, from a key with the roles %j, the role %s (null: no token)", async (roles, role) => {
     const tenant = `ak12-${roles.join("-")}`
     const first = await createTenant(tenant)
     const { key } = await createKey(first, { roles })
@@ -51,7 +51,7 @@ describe("a new user", () => {
     expect(stored?.role ?? null).toBe(role)
   })
 
-  test("[AK12] gets the named role", async () => {
+  test("[AK12] gets the role that the request names", async () => {
     const first = await createTenant("ak12")
     const { key } = await createKey(first, { roles: ["admin"] })
     await tokenWith(key, "ada", { role: "admin" })
@@ -60,8 +60,8 @@ describe("a new user", () => {
   })
 })
 
-describe("a user above the creator of a key", () => {
-  test("[AK13] gets no token from the key, whatever its role; other users do", async () => {
+describe("a user whose role is higher than that of a key's creator", () => {
+  test("[AK13] gets no token from the key, whatever role the request names; other users do", async () => {
     const first = await createTenant("ak13")
     await tokenWith(first, "boss", { role: "owner" })
     const admin = await tokenWith(first, "adm", { role: "admin" })
@@ -83,7 +83,7 @@ describe("a user above the creator of a key", () => {
     expect(await postJson("/v1/tokens", own.key, { user: "new", role: "member" })).toEqual(DENIED)
   })
 
-  test("[AK13] when an owner becomes an admin, their key loses the same rights", async () => {
+  test("[AK13] gets no token after the creator, an owner, has become an admin", async () => {
     const first = await createTenant("ak13b")
     await tokenWith(first, "boss", { role: "owner" })
     const other = await tokenWith(first, "other", { role: "owner" })
@@ -96,7 +96,7 @@ describe("a user above the creator of a key", () => {
 })
 
 describe("the audit log", () => {
-  test("[AK14] contains the first token of each key, user and day", async () => {
+  test("[AK14] contains the first token that a key creates for a user on a day", async () => {
     const first = await createTenant("ak14")
     const { id, key } = await createKey(first)
     for (const user of ["ada", "bob", "ada"]) await tokenWith(key, user)

@@ -36,7 +36,7 @@ async function openTabs(id: string): Promise<Tabs> {
   return { live, second, slow: await connect(id, undefined, { live: false }) }
 }
 
-/** Sends a command. Then every tab reads the new path, as the page does. */
+/** Sends a command, and then lets every tab read the new path, as the page does. */
 async function sendCommand(id: string, tabs: Tabs, frame: Command): Promise<HistoryPage> {
   tabs.live.say(frame)
   await tabs.live.untilTrue((reply) => reply.type === "ack" && reply.id === frame.id)
@@ -108,7 +108,7 @@ async function exportOf(id: string, query = ""): Promise<string> {
   return await (await SELF.fetch(`${HOST}/v1/sessions/${id}/events${query}`, { headers })).text()
 }
 
-test("[VE8] a late answer to a regenerated answer stays with that answer, and begins its turn when that answer is shown again", async () => {
+test("[VE8] a late answer for a version that was regenerated stays with that version, and begins its turn when the version is shown again", async () => {
   const id = await freshAsker()
   const tabs = await openTabs(id)
   const first = await askFor(tabs.live, "q1", askLater("Found it."))
@@ -130,7 +130,7 @@ test("[VE8] a late answer to a regenerated answer stays with that answer, and be
   await expectSame(id, tabs.live)
 })
 
-test("[VE8] a late answer to the answer of an edited question stays with it, in history and in exports", async () => {
+test("[VE8] a late answer for a question that was edited stays with the old version, in history and in exports", async () => {
   const id = await freshAsker()
   const tabs = await openTabs(id)
   const first = await askFor(tabs.live, "q1", askLater("Found it."))
@@ -153,7 +153,7 @@ test("[VE8] a late answer to the answer of an edited question stays with it, in 
   expect(await exportOf(id, "?format=markdown")).toContain("Found it.")
 })
 
-test("[VE8] a late answer to an inactive version stays with that version; its turn begins once, however often the version is shown", async () => {
+test("[VE8] a late answer for an inactive version stays with that version; its turn begins once, however often the version is shown", async () => {
   const id = await freshAsker()
   const tabs = await openTabs(id)
   await askFor(tabs.live, "q1", "/say plain")

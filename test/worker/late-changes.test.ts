@@ -1,4 +1,4 @@
-/** late-changes.test.ts: tests changes to a message after its end, and which clients receive them. */
+/** late-changes.test.ts: tests changes to a message that has ended, and which clients receive them. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -48,7 +48,7 @@ function settleLate(id: string, times = 1): Promise<void> {
 }
 
 describe("a late result", () => {
-  test("[HI5] of an old message is sent with the next resume, once, and the tab shows what a reload shows", async () => {
+  test("[HI5] of an old message is sent once, with the next resume, and then the tab shows what a reload shows", async () => {
     const id = await freshSession("late")
     await fillSession(id, 40)
     const { epoch, seq, messages } = await pageOf(id)
@@ -84,7 +84,7 @@ describe("a late result", () => {
     })
   })
 
-  test("[HI5] is remembered only for the newest MAX_LATE_CHANGES; a client that was away for longer reads history", async () => {
+  test("[HI5] is remembered only if it is among the newest MAX_LATE_CHANGES; a client that was away for longer reads history", async () => {
     const id = await freshSession("late")
     await fillSession(id, 4)
     const { seq } = await pageOf(id)

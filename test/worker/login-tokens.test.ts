@@ -42,7 +42,7 @@ describe("the provider's sign-out", () => {
     return { status, json, provider }
   }
 
-  test("[SI13] follows a sign-out if the issuer is registered for it, with the client and the page to return to", async () => {
+  test("[SI13] is the next step after signing out if the issuer is registered with `logout`; its URL names the client and the page to return to", async () => {
     for (const [at, body] of [{}, { everywhere: true }].entries()) {
       const { status, json, provider } = await logoutFrom(`si13-${at}`, { logout: true }, body)
       expect(status).toBe(200)
@@ -55,7 +55,7 @@ describe("the provider's sign-out", () => {
     }
   })
 
-  test("[SI13] doesn't follow by default, nor for a provider without a sign-out URL, nor while the tenant can't be reached", async () => {
+  test("[SI13] is skipped by default, and for a provider that has no sign-out URL", async () => {
     expect((await logoutFrom("si13-off", {})).status).toBe(204)
     expect((await logoutFrom("si13-false", { logout: false })).status).toBe(204)
     const get = Tenant.prototype.getSignInClient
@@ -69,7 +69,7 @@ describe("the provider's sign-out", () => {
     vi.restoreAllMocks()
   })
 
-  test("[SI13] a registration can turn it on and off; its sign-ins continue, and the URL must be public", async () => {
+  test("[SI13] a registration can turn it on and off without ending sign-ins; `logout` must be a boolean", async () => {
     const { browser, provider } = await signedIn("si13-change")
     expect((await registerIssuer("si13-change", provider, { logout: true })).logout).toBe(true)
     expect((await browser.post("/auth/token")).status).toBe(200)
@@ -108,7 +108,7 @@ describe("what is read with each token", () => {
     vi.restoreAllMocks()
   })
 
-  test("[US15] a new name is in the next token of a sign-in; no token ends, and the tenant is called once more", async () => {
+  test("[US15] a new name is in the next token of a sign-in; no token is revoked, and the tenant is called only once for it", async () => {
     const { browser } = await signedIn("us15a")
     const token = await tokenFrom(browser)
     const { user } = (await browser.post("/auth/token")).json
@@ -122,7 +122,7 @@ describe("what is read with each token", () => {
     vi.restoreAllMocks()
   })
 
-  test("[US15] a new name doesn't withdraw a notice that ends the user's tokens and hasn't reached the directory", async () => {
+  test("[US15] a new name doesn't replace a pending notice to the directory that revokes the user's tokens", async () => {
     const { browser } = await signedIn("us15c")
     const token = await tokenFrom(browser)
     const { user } = (await browser.post("/auth/token")).json
@@ -137,7 +137,7 @@ describe("what is read with each token", () => {
     vi.restoreAllMocks()
   })
 
-  test("[SI11] [OI18] the user's role is the stored one, and never above the highest role that the issuer can assign", async () => {
+  test("[SI11] [OI18] the user has the stored role, but never a higher one than the issuer can assign", async () => {
     const { browser, provider } = await signedIn("si-roles")
     const { user } = (await browser.post("/auth/token")).json
     const { runInDurableObject } = await import("cloudflare:test")

@@ -100,7 +100,7 @@ describe("the secret of a cookie", () => {
     expect(entries).toMatchObject([{ target: user.id, actor }])
   })
 
-  test("[SI7] reveals a copied cookie even if the copy is used before the original", async () => {
+  test("[SI7] detects a copied cookie even if the copy is used before the original", async () => {
     const { browser } = await signedIn("si-second")
     const thief = copyOf("si-second", browser)
     await thief.post("/auth/token")
@@ -128,7 +128,7 @@ describe("the secret of a cookie", () => {
 })
 
 describe("how long a sign-in lasts", () => {
-  test("[SI6] ends after a month without use", async () => {
+  test("[SI6] it ends after a month without use", async () => {
     const { browser, signInAgain } = await signedIn("si-idle")
     const other = await signInAgain()
     advanceClock(LOGIN_IDLE_MS - 60_000)
@@ -138,7 +138,7 @@ describe("how long a sign-in lasts", () => {
     expect((await browser.post("/auth/token")).status).toBe(200)
   })
 
-  test("[SI6] ends after three months, even if it is used", async () => {
+  test("[SI6] it ends after three months, even if it is used", async () => {
     const { browser } = await signedIn("si-absolute")
     const begun = Date.now()
     for (let day = 20; day < 90; day += 20) {

@@ -24,7 +24,7 @@ interface Shown {
 }
 
 /**
- * Registers a server with an app, and lets an agent call the server's tool. The tenant has the same name as the run.
+ * Registers a server with an app, and lets an agent call the server's tool. `run` is also the tenant's id.
  */
 async function showApp(run: string, app: McpAppState = { html: HTML }, server: object = {}): Promise<Shown> {
   await setServer(run, { app })
@@ -98,7 +98,7 @@ describe("a call of a tool with an app", () => {
   })
 
   test.each(["redirect 302", "html", "huge-json", "deep-json", "result-null", "endless-json", "cut"])(
-    "[MA2] a server that answers the request for the document with %s changes nothing about the result",
+    "[MA2] the result is unchanged if the server answers the request for the document with %s",
     async (play) => {
       const run = `ma-h-${play.replace(/\W/g, "")}`
       await showApp(run)
@@ -128,7 +128,7 @@ describe("a call of a tool with an app", () => {
     expect(await runTool(client, "q2", "plans_show")).toMatchObject({ status: "failed" })
   })
 
-  test("[MA1] a tool that only apps can see is not a tool of the agent", async () => {
+  test("[MA1] a tool that only apps can see is not available to the agent", async () => {
     const run = "ma-hidden"
     const { client } = await showApp(run)
     expect(await runTool(client, "q2", "plans_refresh")).toMatchObject({
@@ -140,7 +140,7 @@ describe("a call of a tool with an app", () => {
   test.each([
     ["a type other than that of apps", { html: HTML, mimeType: "text/html" }],
     ["more than 1 MB", { html: `<p>${"x".repeat(1024 * 1024)}` }],
-  ])("[MA2] with a document of %s shows its result as text", async (what, app) => {
+  ])("[MA2] shows its result as text if the app's document has %s", async (what, app) => {
     const { tool } = await showApp(`ma-no-${what.length}`, app)
     expect(tool).toMatchObject({ status: "ok" })
     expect(tool).not.toHaveProperty("app")
@@ -157,7 +157,7 @@ describe("a call of a tool with an app", () => {
 })
 
 describe("the document of an app", () => {
-  test("[MA3] [MA4] [MA11] is framed by the server's own document, and may load nothing by default", async () => {
+  test("[MA3] [MA4] [MA11] is in a frame inside a document that Cuecard writes, and may load nothing by default", async () => {
     const run = "ma-policy"
     const { session, tool } = await showApp(run, {
       html: `<script>"</iframe>"</script>${HTML}`,
@@ -251,7 +251,7 @@ describe("a call from an app", () => {
     expect((await seenAt(run)).length).toBe(before)
   })
 
-  test("[MA7] of a tool that asks first needs the user's approval", async () => {
+  test("[MA7] to a tool that requires approval needs the user's approval", async () => {
     const run = "ma-asks"
     await setServer(run, { app: { html: HTML } })
     await putServer(run, "plans", { url: serverUrl(run), tools: ["show", "echo"], reads: ["show"], approval: "write" })

@@ -128,7 +128,7 @@ test("[MP11] a public client needs no secret", async () => {
   expect(await listConnections("mc-public", "ada")).toEqual([{ server: "files", connected: true }])
 })
 
-test("[MP11] an ended connection is revoked, and calls need a new one", async () => {
+test("[MP11] ending a connection revokes its token, and calls then need a new connection", async () => {
   const provider = await createTenant("mc-end")
   await allowTools("mc-end")
   await connectUser("mc-end", "ada")
@@ -141,7 +141,7 @@ test("[MP11] an ended connection is revoked, and calls need a new one", async ()
   expect(await listConnections("mc-end", "root")).toEqual([{ server: "files", connected: true }])
 })
 
-test("[MP11] only servers of this kind can be connected to, and viewers can't connect", async () => {
+test("[MP11] users can connect only to servers that are configured for it, and viewers can't connect", async () => {
   await createTenant("mc-kinds")
   await putServer("mc-kinds", "open", { url: serverUrl("mc-kinds") })
   const token = await tokenFor("mc-kinds", "ada")
@@ -241,7 +241,7 @@ test("[MP12] a response that names another issuer, state, server or code stores 
   expect(await evil.listRequests()).toEqual([])
 })
 
-test("[MP12] a user who refuses is not connected", async () => {
+test("[MP12] a user who refuses consent is not connected", async () => {
   await createTenant("mc-deny")
   const jar = new CookieJar()
   const callback = await signInAtProvider(await start("mc-deny", "ada", jar), "ada", { consent: "deny" })
@@ -252,7 +252,7 @@ test("[MP12] a user who refuses is not connected", async () => {
 test.each([
   ["the server's URL", (auth: object) => ({ url: serverUrl("mc-other"), auth })],
   ["the client", (auth: object) => ({ url: serverUrl("mc-same"), auth: { ...auth, client_id: PUBLIC_CLIENT_ID } })],
-])("[MP12] [MP13] a change of %s ends connections, including pending ones", async (what, change) => {
+])("[MP12] [MP13] a change to %s ends connections, including pending ones", async (what, change) => {
   const tenant = `mc-change${what.length}`
   await createTenant(tenant, {}, "mc-same")
   await connectUser(tenant, "bob")
@@ -265,7 +265,7 @@ test.each([
     expect(await listConnections(tenant, user)).toEqual([{ server: "files", connected: false }])
 })
 
-test("[MP12] a user who was suspended meanwhile isn't connected", async () => {
+test("[MP12] a user who is suspended while connecting isn't connected", async () => {
   await createTenant("mc-gone")
   const jar = new CookieJar()
   const callback = await signInAtProvider(await start("mc-gone", "ada", jar), "ada")
@@ -297,7 +297,7 @@ test("[MP13] tokens are stored sealed, and can be opened only for their user and
   expect(await env.TENANT.getByName("mc-seal").openMcpCall({ ...call, user: "root" })).toMatchObject(refused)
 })
 
-test("[MP13] tokens are in no archive of the tenant, and are deleted with the user", { timeout: 60_000 }, async () => {
+test("[MP13] archives contain no tokens, and tokens are deleted with the user", { timeout: 60_000 }, async () => {
   await createTenant("mc-erase")
   await registerUser("mc-erase", "boss", "owner")
   await allowTools("mc-erase")
@@ -338,7 +338,7 @@ test("[MP17] an expired token is renewed once for all waiting calls, and a refus
   expect(await stub.openMcpCall(call)).toMatchObject({ fault: { because: "unreachable" } })
   await provider.setFaults({})
   expect(await stub.openMcpCall(call)).toMatchObject({ ok: true })
-  // The user can't fix this fault. For example, the secret of our client may have expired.
+  // This is a fault that the user can't fix. For example, our client's secret may have expired.
   await provider.setFaults({ path: "/token", status: 401, body: '{"error":"invalid_client"}' })
   expect(await stub.openMcpCall(call)).toMatchObject({ fault: { because: "unauthorized" } })
   await provider.setFaults({})
@@ -357,7 +357,7 @@ test("[MP13] removing the server ends its connections", async () => {
   expect(await rowsOf("mc-remove")).toBe("[[],[]]")
 })
 
-test("[MP14] a call without a connection fails with that reason, and so does one whose token the server refuses", async () => {
+test("[MP14] a call fails with tool_not_connected if there is no connection, or if the server refuses its token", async () => {
   await createTenant("mc-call")
   await allowTools("mc-call")
   const client = await openAgentSession("mc-call", ["files"])
@@ -370,7 +370,7 @@ test("[MP14] a call without a connection fails with that reason, and so does one
   expect(await runTool(client, "q3", "files_echo")).toMatchObject(refused)
 })
 
-test("[MP18] only administrators renew the list of tools, with their own account", async () => {
+test("[MP18] the list of tools is renewed only for an administrator, with the administrator's own account", async () => {
   await createTenant("mc-list")
   const token = await tokenFor("mc-list", "root")
   const refresh = () => call("/v1/mcp-servers/files/refresh", { method: "POST", token })

@@ -59,8 +59,8 @@ const storedIn = (client: Asking) =>
     storage.sql.exec("SELECT asked FROM call_input").toArray(),
   )
 
-describe("a server that asks", () => {
-  test("[MP30] shows its form in the call, and gets the answer and its state with the repeated call", async () => {
+describe("a server's question", () => {
+  test("[MP30] is shown as a form in the call; the repeated call contains the answer and the server's state", async () => {
     const client = await openAsking("mi-form", { asks: [{ who: FORM }] })
     const asked = await askUser(client)
     expect(asked).toMatchObject({ status: "waiting", input: { server: "trips", message: BOOKING_FORM.message } })
@@ -87,7 +87,7 @@ describe("a server that asks", () => {
     expect(await storedIn(client)).toEqual([])
   })
 
-  test("[MP30] waits in the rows: an eviction changes nothing, and a second client sees the same", async () => {
+  test("[MP30] is stored while it waits: an eviction changes nothing, and a second client sees the same", async () => {
     const client = await openAsking("mi-evict", { asks: [{ who: FORM }] })
     const asked = await askUser(client)
     await evictDurableObject(objectOf(client))
@@ -102,7 +102,7 @@ describe("a server that asks", () => {
     expect(toolsIn((await history()).at(-1))).toMatchObject([{ status: "ok" }])
   })
 
-  test("[MP30] can ask several questions, in one round or in consecutive rounds", async () => {
+  test("[MP30] can be one of several, in one round or in consecutive rounds", async () => {
     const client = await openAsking("mi-many", { asks: [{ a: YES, b: YES }, { c: FORM }, { d: YES }] })
     const { call_id: id = "" } = (await askUser(client)) ?? {}
     expect((await answer(client, id, accept({ sure: true }))).status).toBe(204)
@@ -130,7 +130,7 @@ describe("a server that asks", () => {
     expect(resultOf(client).answers).toEqual({ a: { action: "decline" } })
   })
 
-  test("[MP36] that asks a fourth time fails, and is not called again", async () => {
+  test("[MP36] makes the call fail in the fourth round, and the server is not called again", async () => {
     const client = await openAsking("mi-rounds", { asks: [{ a: YES }, { a: YES }, { a: YES }, { a: YES }] })
     const { call_id: id = "" } = (await askUser(client)) ?? {}
     for (const round of [1, 2, 3]) {
@@ -143,7 +143,7 @@ describe("a server that asks", () => {
     expect(calls).toHaveLength(4)
   })
 
-  test("[MP36] to open a URL, or only to be called again, fails without a question to the user", async () => {
+  test("[MP36] is not shown if it asks the user to open a URL or asks only to be called again, and the call fails", async () => {
     for (const [tenant, play] of [
       ["mi-url", "input-url"],
       ["mi-again", "input-again"],
@@ -159,7 +159,7 @@ describe("a server that asks", () => {
     }
   })
 
-  test("[MP30] needs approval first if the rule requires it, and is approved once", async () => {
+  test("[MP30] comes after the approval that the rule requires, and the call is approved only once", async () => {
     const client = await openAsking("mi-both", { asks: [{ who: YES }] }, { approval: "always" })
     client.say({ type: "send", id: "q1", content: script([toolCall("trips_ask", { text: "x" })], [say("Done.")]) })
     await client.untilTrue(() => callOf(client)?.approval === "asked")
@@ -173,7 +173,7 @@ describe("a server that asks", () => {
 })
 
 describe("an answer", () => {
-  test("[MP32] that doesn't fit is refused with the name of its field, and the call is still waiting", async () => {
+  test("[MP32] that doesn't fit the form is refused with the name of the field, and the call is still waiting", async () => {
     const client = await openAsking("mi-bad", { asks: [{ who: FORM }] })
     const { call_id: id = "" } = (await askUser(client)) ?? {}
     const bad: readonly (readonly [string, object])[] = [
@@ -197,7 +197,7 @@ describe("an answer", () => {
     expect(callOf(client)?.input?.id).toBe("1-1")
   })
 
-  test("[MP32] counts once: the same answer can be repeated, and a different one is refused", async () => {
+  test("[MP32] is final: sending the same one again is accepted, and a different one is refused", async () => {
     const client = await openAsking("mi-once", { asks: [{ a: YES, b: YES }] })
     const { call_id: id = "" } = (await askUser(client)) ?? {}
     for (let n = 0; n < 2; n++) expect((await answer(client, id, accept({ sure: true }))).status).toBe(204)
@@ -274,7 +274,7 @@ test("[MP33] neither the state nor the answers are in frames, exports or history
   }
 })
 
-test("[MP35] the capability to answer questions isn't declared to a server of 2025-11-25", {
+test("[MP35] the capability to answer questions isn't declared to a server that uses protocol version 2025-11-25", {
   timeout: 60_000,
 }, async () => {
   const listed = await putServer("mi-old", "all", { url: await startEverything() })
@@ -285,7 +285,7 @@ test("[MP35] the capability to answer questions isn't declared to a server of 20
   expect(names).not.toContain("trigger-elicitation-request")
 })
 
-test("[MP35] a call for another agent can't ask, because no user can answer", async () => {
+test("[MP35] a call in the session of an asked agent can't ask questions, because no user can answer", async () => {
   const client = await openAsking("mi-agent", { asks: [{ a: YES }] })
   const token = await roleToken("mi-agent", "root", "admin")
   const agent = { description: "d", prompt: "p", tools: ["agents_message"] }
@@ -304,7 +304,7 @@ test("[MP35] a call for another agent can't ask, because no user can answer", as
   expect(calls).toHaveLength(1)
 })
 
-test("[MP33] a kill between the answer and the repeated call ends nothing, and the call is still due", () => {
+test("[MP33] a kill between the answer and the repeated call doesn't end the turn, and the call is still made", () => {
   const form = { id: "1-1", server: "trips", message: "Sure?", fields: [] }
   const events: readonly TurnEvent[] = [
     { type: "step_start" },

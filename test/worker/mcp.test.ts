@@ -111,7 +111,7 @@ describe("a server", () => {
 })
 
 describe("a call", () => {
-  test("[MP5] is one request once the tools are listed, and its result is data", async () => {
+  test("[MP5] is one request once the tools are listed, and its result is treated as data", async () => {
     await putServer("mp-call", "files", { url: serverUrl("mp-call"), ...OPEN })
     const client = await openAgentSession("mp-call", ["files"])
     const before = (await seenAt("mp-call")).length
@@ -128,7 +128,7 @@ describe("a call", () => {
     expect(await runTool(client, "q3", "files_write")).toMatchObject({ error: { code: "tool_unknown" } })
   })
 
-  test("[MP5] works with the official server of 2025-11-25", { timeout: 60_000 }, async () => {
+  test("[MP5] works with the official server for protocol version 2025-11-25", { timeout: 60_000 }, async () => {
     const url = await startEverything()
     const listed = await putServer("mp-old", "all", { url, tools: ["echo", "get-sum"], approval: "never" })
     expect(listed).toMatchObject({ protocol: "2025-11-25", flaw: null })
@@ -196,7 +196,7 @@ describe("changed tools", () => {
     const view = (await sendMcp("mp-rug", "GET", "/files")).json
     expect(view.offered[0]).toMatchObject({ name: "echo", state: "changed" })
     expect((await readAudit("mp-rug"))[0]).toMatchObject({ action: "mcp.tools_disabled", details: { tools: "echo" } })
-    // Another change to the settings must not count as a review.
+    // Another change to the settings must not be treated as a review.
     const again = await putServer("mp-rug", "files", { url: serverUrl("mp-rug"), ...OPEN, reads: ["echo"] })
     expect(again.offered[0]).toMatchObject({ state: "changed" })
     const stale = await sendMcp("mp-rug", "POST", "/files/review", { revision: "0".repeat(32) })
@@ -219,7 +219,7 @@ describe("changed tools", () => {
     expect(await runTool(client, "q2", "files_write")).toMatchObject({ status: "ok" })
   })
 
-  test("[MP3] a list is valid for its ttl, and calls at the same time renew it once", async () => {
+  test("[MP3] a list is valid for its ttl, and simultaneous calls renew it only once", async () => {
     await setServer("mp-ttl", { ttlMs: 3_600_000 })
     await putServer("mp-ttl", "files", { url: serverUrl("mp-ttl"), ...OPEN })
     const ttl = await runInDurableObject(env.TENANT.getByName("mp-ttl"), (_object, { storage }) =>

@@ -26,8 +26,8 @@ interface SavedFile {
 }
 
 /**
- * Runs a tool twice, and collects its files. The first time, it has a card tag, as in a user's turn, so its result has
- * a trailer. The second time, it has none.
+ * Runs a tool twice, and collects its files. The first call has a card tag, as in a user's turn, so its result has a
+ * trailer. The second call has no card tag.
  */
 async function runTool(tool: UnnamedTool, args: object, name = "tool") {
   const saved: SavedFile[] = []
@@ -58,7 +58,7 @@ async function readPng(bytes: Uint8Array) {
 }
 
 describe("image_generate", () => {
-  test("[AS12] a chart is a PNG of its values, and the same values give the same bytes", async () => {
+  test("[AS12] a chart is a PNG that shows its values, and the same values give the same bytes", async () => {
     const data = [
       { label: "apples", value: 3 },
       { label: "pears", value: -5.5 },
@@ -169,7 +169,7 @@ describe("a request for a chart", () => {
     ["Please, make me a bar chart from: rent $1,200, food: 450", ["rent 1200", "food 450"], "I'll draw it."],
     ["plot a chart of 2023 = 1,000,000; 2024 = 12%", ["2023 1000000", "2024 12"], "I'll draw it."],
     ["Draw a chart of apples 3, my hopes", ["apples 3"], "I'll draw the items that have a number."],
-  ])("[AS12] %j contains only these values, as written", (question, figures, text) => {
+  ])("[AS12] %j draws exactly the values that it states", (question, figures, text) => {
     const [, texts, call] = planMediaCall(question, spec) ?? []
     const { data } = JSON.parse(call?.type === "tool_call" ? call.args : "{}")
     expect(data.map(({ label, value }: { label: string; value: number }) => `${label} ${value}`)).toEqual(figures)
@@ -216,7 +216,7 @@ describe("chart", () => {
 })
 
 describe("speak", () => {
-  test("[AS13] turns text into a WAV of matching length, as a voice note by default", async () => {
+  test("[AS13] turns text into a WAV file of matching length, as a voice note by default", async () => {
     const { saved, result } = await runTool(createSpeakTool(), { text: "Hello world." })
     const bytes = saved[0]?.bytes ?? new Uint8Array()
     const view = new DataView(bytes.buffer)
@@ -262,7 +262,7 @@ describe("the result that a tool returns to the model", () => {
   ] as const
 
   test.each(makers)(
-    "[DR21] is its data and then its own trailer, whatever the request (%s)",
+    "[DR21] consists of its data and then its own trailer, whatever the request (%s)",
     async (name, tool, argsOf) => {
       const plain = (await runTool(tool, argsOf("plain"), name)).result.split("\n\n")[1]?.split("\n") ?? []
       expect(plain.length).toBeGreaterThan(1)

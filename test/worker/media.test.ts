@@ -101,7 +101,7 @@ describe("signing", () => {
     ])
   })
 
-  test("[MS2] [MS6] a signature opens only what it names, in its audience, until it expires; it isn't a user token", async () => {
+  test("[MS2] [MS6] a signature is valid only for the URL and the audience that it names, until it expires; it isn't a user token", async () => {
     const { token, session, id } = await uploadFile(png(1))
     const claims = { tenant: T, session, what: id, expires: nowSeconds() + 60 }
     const getFile = async (link: string, of = id) => await call(`/media/${of}?token=${link}`)
@@ -167,7 +167,7 @@ describe("serving", () => {
     expect((await call(`/media/${id}`, { method: "POST" })).status).toBe(404)
   })
 
-  test("[MS3] PDF and text are downloads; HTML, SVG and XML are text", async () => {
+  test("[MS3] PDF, HTML, SVG and XML files are sent as downloads, and the last three as plain text", async () => {
     const cases = [
       [file(100, "%PDF-1.7\n"), "application/pdf"],
       ["<!doctype html><script>alert(1)</script>", "text/plain; charset=utf-8"],

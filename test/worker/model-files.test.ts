@@ -1,6 +1,6 @@
 /**
- * model-files.test.ts: tests which files a model receives and how, with a real bucket and a loopback server as the
- * model.
+ * model-files.test.ts: tests which files a model receives, and in which form, with a real bucket and a loopback server
+ * as the model.
  */
 
 import { env } from "cloudflare:test"
@@ -125,7 +125,7 @@ describe("which files are sent", () => {
     expect(inclusionsIn(contextOf(questions))).toEqual({ f1: "left_out", f2: "whole", small: "left_out", f3: "whole" })
   })
 
-  test("[AT7] files of a question are dropped as its turn grows", () => {
+  test("[AT7] files of a question are left out as its turn grows", () => {
     const files = Array.from({ length: 4 }, (_, n) => assetOf(`f${n}`))
     const tokens = IMAGE_TOKENS * 9
     const createCurrent = (chars: number): Message =>

@@ -24,8 +24,8 @@ const TIMES = { firstByteMs: 1_500, idleMs: 1_500 }
 const PATIENT = { firstByteMs: 600_000, idleMs: 600_000 }
 
 /**
- * Prepares a call to a scenario of the upstream. Returns a function that runs the call, the events, and the requests
- * that the upstream received.
+ * Prepares a call to one of the upstream's scenarios. Returns a function that runs the call, a list of the events, and
+ * a function that reads the requests that the upstream received.
  */
 async function prepareCall(scenario: string, change: Partial<ModelRequest> = {}, times = TIMES) {
   runs += 1
@@ -107,7 +107,7 @@ describe("what the adapter streams", () => {
     expect(describeEvents(await eventsOf(scenario))).toEqual(lines)
   })
 
-  test("[MO5] reasoning is thinking", async () => {
+  test("[MO5] reasoning is passed on as thinking", async () => {
     expect(describeEvents(await eventsOf("reasoning"))).toEqual(["think Let me see.", "text Yes.", "finish - -"])
   })
 
@@ -125,7 +125,7 @@ describe("what the adapter streams", () => {
     expect((await eventsOf("bad-args")).map(({ type }) => type)).toEqual(["started", "tool_call", "finish"])
   })
 
-  test("[MO6] parallel calls are passed on as a whole, in order, before the finish", async () => {
+  test("[MO6] parallel calls are passed on whole, in order, before the finish", async () => {
     expect(describeEvents(await eventsOf("parallel"))).toEqual([
       "text I will look.",
       'call weather {"location":"London"}',
@@ -134,7 +134,7 @@ describe("what the adapter streams", () => {
     ])
   })
 
-  test("[MO6] arguments that aren't JSON stay as written", async () => {
+  test("[MO6] arguments that aren't JSON are passed on unchanged", async () => {
     expect(describeEvents(await eventsOf("bad-args"))).toEqual(['call weather {"location": Lon', "finish - -"])
   })
 })

@@ -1,6 +1,6 @@
 /**
- * model-retry.test.ts: tests how calls to a temporarily unavailable model are retried before the first byte, also over
- * real HTTP.
+ * model-retry.test.ts: tests how calls to a temporarily unavailable model are retried before the first byte, including
+ * over real HTTP.
  */
 
 import { env } from "cloudflare:test"

@@ -142,7 +142,7 @@ describe("what the scripted model understands", () => {
     expect(describeIntent(questions)).toBe(expected)
   })
 
-  test("[MO1] a long message or a long chain of follow-ups takes no more work than its beginning", () => {
+  test("[MO1] only the beginning of a long message, and a few messages of a long chain of follow-ups, are read", () => {
     for (const long of ["weather in ".repeat(6000), `Is it warm in Oslo${", ".repeat(30_000)}`]) {
       expect(parseIntent([`${long} Rome tomorrow`])).toEqual(parseIntent([long]))
     }
@@ -162,7 +162,7 @@ describe("what the scripted model understands", () => {
 })
 
 describe("a turn about the weather", () => {
-  test("[MO2] has thinking, prose and a call per city; then a span per result, prose between, and a closing sentence", async () => {
+  test("[MO2] has thinking, prose and a call per city; then a span per result, prose between the spans, and a closing sentence", async () => {
     const [first, second] = await playTurn([], "What's the weather in London and in Tokyo?")
     expect(first?.events.map((event) => event.type).filter((type, i, all) => type !== all[i - 1])).toEqual([
       "thinking_delta",
@@ -198,7 +198,7 @@ describe("a turn about the weather", () => {
     expect(writeAnswer(outcomes, false)).toContain(`\n\n${sentence} `)
   })
 
-  test("[MO3] the tag is the result's tag, whatever it is", async () => {
+  test("[MO3] the answer uses whatever tag the result contains", async () => {
     const result = (await resultOf("weather", '{"location":"Rome"}', "weather_1")).replaceAll("weather_1", "weather_17")
     const question: ModelMessage = { role: "user", content: "weather in Rome" }
     const events = await collectEvents([question, { role: "tool", call_id: "c", name: "weather", result, ok: true }])
@@ -274,7 +274,7 @@ describe("model selection", () => {
     return model.ok ? model.value.name : `fault ${model.fault}`
   }
 
-  test("[MO10] is scripted by default, an endpoint if configured, and a logged fault if invalid", () => {
+  test("[MO10] selects the scripted model by default and an endpoint if one is configured; an invalid setting is logged as a fault", () => {
     expect(nameOf({})).toBe("scripted")
     expect(nameOf({ MODEL: "scripted", MODEL_BASE_URL: "https://example.com/v1" })).toBe("scripted")
     expect(nameOf({ MODEL_BASE_URL: "https://example.com/v1", MODEL_NAME: "small" })).toBe("small")

@@ -82,7 +82,7 @@ const signClaims = (claims: object): Promise<string> =>
 const showName = (name: unknown): string => JSON.stringify(name).slice(0, 60)
 
 describe("invalid ids", () => {
-  test("[RG5] of a tenant, user or session in a token's claims: token_invalid, and no object is called", async () => {
+  test("[RG5] of a tenant, user or session in a token's claims cause token_invalid, and no object is called", async () => {
     await withRecordedDeployment({}, async ({ asked, fetch }) => {
       const cases: { claims: object }[] = [
         ...[...BAD_TENANTS, ...NO_TEXT].map((tenant) => ({ claims: { tenant, sub: "ada" } })),
@@ -108,7 +108,7 @@ describe("invalid ids", () => {
     })
   })
 
-  test("[RG5] of a session or user in a path, a query or a body: one error, and only the caller's directory and tenant are called", async () => {
+  test("[RG5] of a session or user in a path, a query or a body cause the same error, and only the caller's directory and tenant are called", async () => {
     await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
       const token = await tokenFor({ tenant: "names", user: "ada" })
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
@@ -166,7 +166,7 @@ describe("invalid ids", () => {
     expect(await tablesOf(env.DIRECTORY.getByName("names:ada"))).toEqual([])
   })
 
-  test("[RG5] of a tenant or user for the operator, an API key or an administrator: one error, and no object with that name is called", async () => {
+  test("[RG5] of a tenant or user in requests of an operator, an API key or an administrator cause the same error, and no object with that name is called", async () => {
     await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
       const sendRequest = async (method: string, path: string, token: string, body?: unknown) => {
         const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
@@ -219,7 +219,7 @@ describe("invalid ids", () => {
     })
   })
 
-  test("[RG5] of a user with whom a session is to be shared: field_invalid, and no directory is called", async () => {
+  test("[RG5] of a user with whom a session is to be shared cause field_invalid, and no directory of such a user is called", async () => {
     const token = await tokenOf("names", "eve")
     await call("/v1/sessions", { method: "POST", token, body: '{"id":"mine"}' })
     await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
@@ -258,7 +258,7 @@ describe("invalid ids", () => {
 })
 
 describe("ids of tenants", () => {
-  test("[RG6] from 0.1.0 are still valid, with or without a region; new ones must be lower case, like a host name", () => {
+  test("[RG6] from version 0.1.0 are still valid, with or without a region; new ones must be lower case, like a host name", () => {
     for (const name of BAD_TENANTS) {
       expect(v.is(tenantIdSchema, name), showName(name)).toBe(false)
       expect(v.is(newTenantIdSchema, name), showName(name)).toBe(false)

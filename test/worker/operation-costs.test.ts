@@ -51,7 +51,7 @@ async function closeAndWait(socket: WebSocket | null): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 500))
 }
 
-/** Counts the cost of what a page does with one session. */
+/** Counts the cost of everything that a page does with one session. */
 async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
   const counts: Counts = {}
   const token = await tokenOf("costs", "ada")

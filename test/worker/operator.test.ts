@@ -47,7 +47,7 @@ describe("a tenant", () => {
     expect((await LIST("tn2c")).json.tenants.filter(({ id }: { id: string }) => id === "tn2d")).toHaveLength(1)
   })
 
-  test("[TN2] whose tokens were already used before its creation keeps its users' sessions", async () => {
+  test("[TN2] whose tokens were used before the tenant was created keeps its users' sessions", async () => {
     const old = await tokenOf("tn2b", "ada")
     const id = await makeSession(old)
     const token = await tokenWith(await createTenant("tn2b"), "ada")
@@ -123,7 +123,7 @@ describe("the page of a tenant on a developer's machine", () => {
     ["http://a--.localhost", {}, "demo"],
     ["http://acme.localhost", { PAGE_TENANT: "beta" }, "beta"],
     ["http://acme.localhost", { PAGE_DOMAIN: "localhost" }, "acme"],
-  ])("[TN10] [AU4] %s with %j belongs to %s", async (origin, vars, tenant) => {
+  ])("[TN10] [AU4] at %s with the variables %j belongs to %s", async (origin, vars, tenant) => {
     const given = await call(`${origin}/v1/dev/token`, { method: "POST", env: vars })
     expect(given).toMatchObject({ status: 200, json: { tenant, user: "you" } })
     expect((await call("/v1/sessions", { token: given.json.token })).status).toBe(200)
@@ -147,7 +147,7 @@ describe("the operator's secret", () => {
     expect(await tablesOf(env.TENANT.getByName("tn6"))).toEqual([])
   })
 
-  test("[TN6] opens no other route", async () => {
+  test("[TN6] is accepted on no other route", async () => {
     for (const path of ["/v1/sessions", "/v1/keys", "/v1/agents"])
       expect(await call(path, { token: OPERATOR })).toEqual(refusal(401, "token_invalid"))
   })
@@ -157,7 +157,7 @@ describe("the operator's secret", () => {
     expect(await call(path, body === undefined ? options : { ...options, body })).toEqual(refusal(404, "route_unknown"))
   })
 
-  test("[TN8] keeps a deployment from serving if it is unsafe, and the response names the reason", () => {
+  test("[TN8] prevents a deployment from serving if the secret is unsafe, and the response names the reason", () => {
     const safe = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "j".repeat(32), OPERATOR_SECRET: "o".repeat(32) }
     const faultOf = (over: object) => findDeploymentFault({ ...safe, ...over }, new URL(HOST))
     expect(faultOf({})).toBeNull()

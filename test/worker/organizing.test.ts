@@ -45,7 +45,7 @@ async function makeSessions(token: string, count: number): Promise<string[]> {
 }
 
 describe("one session", () => {
-  test("[OG1] pinned sessions come first in every page, and pinning is not activity", async () => {
+  test("[OG1] pinned sessions come first on every page, and pinning doesn't count as activity", async () => {
     const token = await tokenOf("og1", "ada")
     await makeSession(token)
     const directory = env.DIRECTORY.getByName("og1:ada")
@@ -185,7 +185,7 @@ describe("unread", () => {
 })
 
 describe("many sessions", () => {
-  test("[OG5] one request changes up to 100 sessions, with a result for each", async () => {
+  test("[OG5] one request changes up to 100 sessions, and returns a result for each", async () => {
     const token = await tokenOf("og5", "ada")
     const [one, two, three] = await makeSessions(token, 3)
     const theirs = await makeSession(await tokenOf("og5", "eve"))
@@ -280,7 +280,7 @@ describe("deleting with undo", () => {
   })
 })
 
-test("[OG7] another user changes nothing, and a user of role viewer only reads", async () => {
+test("[OG7] another user can change nothing, and a user with the role viewer can only read", async () => {
   const token = await tokenOf("og7", "ada")
   const id = await makeSession(token, "Mine")
   const folder = await makeFolder(token, "Mine")

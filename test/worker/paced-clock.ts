@@ -1,6 +1,6 @@
 /**
  * paced-clock.ts: a clock that stops while a turn is working, and jumps to the next timer when the turn is waiting.
- * With this clock, the number of windows in which an answer is written does not depend on how busy the machine is.
+ * With this clock, the number of writes of an answer does not depend on how busy the machine is.
  *
  * Code can't run in an object from outside, so each timer's callback runs in the object that set the timer. There, the
  * timer waits with short real timers until it is the next one.

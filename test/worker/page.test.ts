@@ -60,7 +60,7 @@ describe("a hashed file of another version", () => {
     )
   })
 
-  test("[DP10] is looked up only under hashed names of scripts and styles, and counts as missing if the bucket fails", async () => {
+  test("[DP10] is looked up only under hashed names of scripts and styles, and is treated as missing if the bucket fails", async () => {
     const asked: string[] = []
     const MEDIA = {
       get: async (key: string) => {
@@ -116,7 +116,7 @@ describe("a hashed file of another version", () => {
         env: { ASSETS, MEDIA, RATE_READ },
         headers: { "cf-connecting-ip": address },
       })
-    // Requests for existing files must not count.
+    // Requests for existing files must not be counted.
     for (let n = 0; n < 5; n += 1) await requestScript("old-script-00000001", "203.0.113.7")
     expect(counted).toEqual([])
     for (const name of ["one-00000002", "two-00000002", "three-00000002"])
@@ -143,7 +143,7 @@ async function policyOf(vars: Record<string, unknown>) {
 }
 
 describe("the page's policy", () => {
-  test("[HD1] the page runs, styles and requests only its own resources, and turns no string into markup", async () => {
+  test("[HD1] the page loads scripts, styles and data only from its own origin, and can't turn strings into markup", async () => {
     const { ASSETS, requests } = createFiles()
     const page = await call("/", { env: { ASSETS }, headers: { "if-none-match": '"1"' } })
     expect(page).toMatchObject({ status: 200, text: "<!doctype html>" })
@@ -194,7 +194,7 @@ describe("the page's policy", () => {
     expect(headers.get("content-security-policy")).toContain("default-src 'none'")
   })
 
-  test("[HD2] frames only the origins that the tenant of this host allows; a change takes effect at once in the isolate that made it", async () => {
+  test("[HD2] the page frames only the origins that the tenant of its host allows; a change takes effect at once in the isolate that made it", async () => {
     await env.TENANT.getByName("demo").setSettings(SYSTEM_ACTOR, {
       embed_origins: ["https://charts.example.com"],
       media_hosts: [],
@@ -216,7 +216,7 @@ describe("the page's policy", () => {
     expect((await policyOf(forAll)).get("frame-src")).toBe(`${own} https://all.example.com`)
   })
 
-  test("[HD2] if the tenant can't be read, the page is served and frames the origins that the deployment allows", async () => {
+  test("[HD2] if the tenant's settings can't be read, the page is served and frames the origins that the deployment allows", async () => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => {})
     const TENANT = { getByName: () => ({ getPageSettings: () => Promise.reject(new Error("away")) }) }
     const policy = await policyOf({ TENANT, PAGE_TENANT: "hd-away", EMBED_ORIGINS: "https://all.example.com" })
@@ -225,7 +225,7 @@ describe("the page's policy", () => {
     logged.mockRestore()
   })
 
-  test("[HD2] the tenant is seldom read", async () => {
+  test("[HD2] the tenant's settings are read only once for several requests", async () => {
     let count = 0
     const getPageSettings = async () => {
       count++
@@ -236,7 +236,7 @@ describe("the page's policy", () => {
     expect(count).toBe(1)
   })
 
-  test("[HD3] frames the canvas origin, if there is one, instead of its own", async () => {
+  test("[HD3] the page frames the canvas origin, if there is one, instead of its own", async () => {
     const vars = { CANVAS_ORIGIN: "https://canvas.example.net", PAGE_ORIGIN: HOST, PAGE_TENANT: "hd-canvas" }
     expect((await policyOf(vars)).get("frame-src")).toBe("https://canvas.example.net/canvas/documents/")
   })
@@ -244,7 +244,7 @@ describe("the page's policy", () => {
 
 const ORIGINS = { CANVAS_ORIGIN: "https://canvas.example.net", PAGE_ORIGIN: "https://cuecard.example.com" }
 
-describe("an invalid deployment", () => {
+describe("a deployment with invalid settings", () => {
   test.each([
     ["CANVAS_ORIGIN is not an https origin", { ...ORIGINS, CANVAS_ORIGIN: "https://canvas.example.net/" }],
     ["CANVAS_ORIGIN is not an https origin", { ...ORIGINS, CANVAS_ORIGIN: "canvas.example.net" }],
@@ -260,7 +260,7 @@ describe("an invalid deployment", () => {
     expect(await call("/healthz", { env: vars })).toEqual(refusal(503, "deployment_unsafe", because))
   })
 
-  test("[HD3] serves once it is valid; plain HTTP is allowed on localhost", async () => {
+  test("[HD3] serves once the settings are valid; plain HTTP is allowed on localhost", async () => {
     expect((await call("/healthz", { env: ORIGINS })).status).toBe(200)
     const local = { CANVAS_ORIGIN: "http://canvas.localhost:8787", PAGE_ORIGIN: "http://localhost:8787" }
     expect((await call("/healthz", { env: local })).status).toBe(200)

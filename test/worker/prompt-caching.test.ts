@@ -1,6 +1,6 @@
 /**
- * prompt-caching.test.ts: tests that prompts start in the same way in each call, so that a provider can read the start
- * from its cache.
+ * prompt-caching.test.ts: tests that the prompts of all calls begin with the same bytes, so that a provider can read
+ * this beginning from its cache.
  */
 
 import { env } from "cloudflare:test"
@@ -70,7 +70,7 @@ async function askTenTimes(): Promise<Body[]> {
 }
 
 describe("Anthropic", () => {
-  test("[MO17] gets up to four breakpoints and the same start in each call, and has 90% of turn 10 in its cache", async () => {
+  test("[MO17] gets up to four breakpoints and the same tools and system prompt in each call, and can cache 90% of turn 10", async () => {
     const bodies = await askTenTimes()
     expect(bodies).toHaveLength(10)
     for (const body of bodies) {

@@ -1,5 +1,5 @@
 /**
- * provider-state.test.ts: tests that the state which a provider needs back with the next step is sent byte for byte,
+ * provider-state.test.ts: tests that the state that a provider needs back with the next step is returned byte for byte,
  * even after a restart, and appears nowhere else.
  */
 

@@ -86,7 +86,7 @@ function isScan(step: string, growing: readonly string[]): boolean {
   return growing.includes(table) && !SMALL_INDEXES.includes(index)
 }
 
-test("[DI4] no query of a request, a socket or a turn scans a table that grows, for the user or the tenant", async () => {
+test("[DI4] no query during a request, a socket's life or a turn scans a growing table of the user or the tenant", async () => {
   const owner = await createTenant("plans")
   const boss = await roleToken("plans", "boss", "owner")
   const put = await call("/v1/budgets", { method: "PUT", token: boss, body: '{"tenant":{"tokens_per_day":1000000}}' })

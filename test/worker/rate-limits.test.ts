@@ -61,7 +61,7 @@ test("[LI1] if one user sends thousands of requests that create sessions, the re
   expect(admitted).toBeLessThan(attempts / 10)
 })
 
-test("[LI1] writes, reads and sockets are counted separately, and so are users", async () => {
+test("[LI1] writes, reads and sockets are counted separately, and separately for each user", async () => {
   const tenant = createTenant()
   const [ada, eve] = [await tokenOf(tenant, "ada"), await tokenOf(tenant, "eve")]
   const over = { RATE_WRITE: RATE_OF_FIVE }
@@ -70,7 +70,7 @@ test("[LI1] writes, reads and sockets are counted separately, and so are users",
   expect((await createSession(eve, over)).status).toBe(201)
 })
 
-test("[LI1] [LI13] a tenant's limit counts all its users' requests, but only those that their own limits admit", async () => {
+test("[LI1] [LI13] the requests of all users count towards the tenant's limit, except those that a user's own limit refuses", async () => {
   const tenant = createTenant()
   const counted: string[] = []
   const RATE_WRITE_TENANT = {
@@ -139,7 +139,7 @@ test("[LI4] a flooding socket gets an error for each frame over the limit, and s
   flooding.socket.close()
 })
 
-test("[LI4] changes made over a socket count as the user's writes", async () => {
+test("[LI4] changes made over a socket count towards the user's write limit", async () => {
   const rates = new FrameRates({ RATE_WRITE: RATE_OF_FIVE })
   const user = { tenant: createTenant(), user: "ada" }
   // Poll, because the binding counts a change only after the change has been admitted.
@@ -147,7 +147,7 @@ test("[LI4] changes made over a socket count as the user's writes", async () => 
   expect(rates.countChange({ ...user, user: "eve" })).toBeNull()
 })
 
-test("[LI5] signed links, imports and external producers count for their user", async () => {
+test("[LI5] signed links, imports and external producers count towards their user's limits", async () => {
   const tenant = createTenant()
   const token = await tokenOf(tenant, "ada")
   const id = await makeSession(token)
@@ -186,7 +186,7 @@ test("[LI7] an IP address with too many failed sign-ins has to wait, and others 
   expect(asked).toEqual([])
 })
 
-test("[LI7] an IP address with too many failed sign-ins is redirected to the page", async () => {
+test("[LI7] a browser at an IP address with too many failed sign-ins is redirected to the page", async () => {
   const attemptFrom = (address: string) =>
     call("/auth/callback/none?state=unknown", {
       headers: { "cf-connecting-ip": address },
@@ -201,7 +201,7 @@ test("[LI7] an IP address with too many failed sign-ins is redirected to the pag
   expect((await attemptFrom("2001:db8:8::1")).headers.get("location")).toBe("/#/signin-error/state_invalid")
 })
 
-/** Bindings in which the counter of failed sign-ins reports too many. */
+/** Bindings whose limiter reports that there were too many failed sign-ins. */
 const FAILED_TOO_OFTEN = { RATE_SIGN_IN: { limit: async () => ({ success: false }) } }
 
 test("[LI7] an API key that the isolate remembers works from an IP address with too many failed sign-ins", async () => {
@@ -239,7 +239,7 @@ test("[LI7] failed tokens of issuers don't block a valid token of an issuer that
   expect(await listSessions(await signToken(provider))).toBe(200)
 })
 
-test("[LI5] requests to /auth count for their IP address, not for the tenant", async () => {
+test("[LI5] requests to /auth count towards the limit of their IP address, not of the tenant", async () => {
   const counted: string[] = []
   const createLimiter = (success: boolean) => ({
     limit: async ({ key }: { key: string }) => {

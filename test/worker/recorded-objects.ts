@@ -18,7 +18,7 @@ export const RECORDED_OPERATOR = "the-operator-of-a-recorded-deployment-0"
 export const RECORDED_SECRET = "a-secret-of-a-recorded-deployment-000"
 const NAMESPACES = ["SESSION", "DIRECTORY", "TENANT", "REGISTRY"] as const
 
-/** The tenants `region1`, `region2` … of deployments that have ended. */
+/** The tenants `region1`, `region2` … of recorded deployments that have ended. */
 const finished = new Set<string>()
 
 /** Returns the tenant of an object: `eu!eu.acme:s1` → `eu.acme`. */
@@ -37,7 +37,7 @@ export interface RecordedDeployment {
   readonly tokenFor: (claims: Pick<Claims, "tenant" | "user"> & Partial<Claims>) => Promise<string>
 }
 
-/** Runs `work` with a production deployment that has these additional bindings. Meanwhile, all objects use them. */
+/** Runs `work` with a production deployment that has the bindings `over`. Until `work` ends, all objects use them. */
 export async function withRecordedDeployment(
   over: Partial<Record<keyof Env, unknown>>,
   work: (deployment: RecordedDeployment) => Promise<void>,

@@ -17,7 +17,7 @@ import { RECORDED_OPERATOR, type RecordedDeployment, withRecordedDeployment } fr
 
 const JSON_TYPE = { "content-type": "application/json" }
 
-/** Uses every route of the API, links, and a turn with an agent and a generated file. */
+/** Uses every route of the API, opens links, and runs a turn with an agent and a generated file. */
 async function useEveryRoute({ fetch, tokenFor }: RecordedDeployment, tenant: string): Promise<void> {
   const operator = { authorization: `Bearer ${RECORDED_OPERATOR}`, ...JSON_TYPE }
   const made = await fetch("/v1/tenants", { method: "POST", headers: operator, body: JSON.stringify({ id: tenant }) })
@@ -193,7 +193,7 @@ describe("a tenant's data", () => {
     expect(mediaBucket(env, "us.acme")).toBe(env.MEDIA)
   })
 
-  test("[RG2] the page of a tenant whose region is not served makes a deployment unsafe", () => {
+  test("[RG2] a deployment is unsafe if its page belongs to a tenant whose region is not served", () => {
     const [url, safe] = [
       new URL("https://chat.example.com"),
       { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "x".repeat(40) },
@@ -206,7 +206,7 @@ describe("a tenant's data", () => {
   })
 })
 
-describe("the page of a host name", () => {
+describe("the page at a host name", () => {
   test("[RG7] has no tenant if the host names a region that is not served, and no object is called", async () => {
     const bindings = { MEDIA_EU: env.MEDIA, PAGE_DOMAIN: "chat.example.com" }
     await withRecordedDeployment(bindings, async ({ asked, fetch }) => {

@@ -111,7 +111,7 @@ describe("media of other hosts", () => {
     expect(await readSeen(loop)).toHaveLength(MAX_REMOTE_REDIRECTS + 1)
   })
 
-  test("[RM5] a host that loads without a click can't redirect to one that doesn't", async () => {
+  test("[RM5] a host whose media load without a click can't redirect to one whose media don't", async () => {
     const token = await issueToken({ ...ADMIN, tenant: "rm-open" }, SECRET)
     const body = JSON.stringify({ media_hosts: ["media.example.com", "cdn.example.com"] })
     expect((await call("/v1/settings", { method: "PUT", token, body })).status).toBe(200)
@@ -145,7 +145,7 @@ describe("media of other hosts", () => {
   })
 
   test.each(["html", "svg", "text", "zip", "empty"])(
-    "[RM2] %s that claims to be an image is refused, and nothing of it is forwarded",
+    "[RM2] %s that claims to be an image is refused, and none of it is forwarded",
     async (scenario) => {
       const answer = await call(await signRemotePath(remoteUrl(scenario)))
       expect(answer).toEqual(createRefusal("type"))
@@ -157,7 +157,7 @@ describe("media of other hosts", () => {
     expect(await call(await signRemotePath(remoteUrl("nowhere")))).toEqual(createRefusal("unreachable"))
   })
 
-  test("[RM3] a body that declares a size over the limit isn't read; an undeclared one breaks off at the limit", async () => {
+  test("[RM3] a body that declares a size over the limit isn't read; one that declares no size is cut off at the limit", async () => {
     const url = remoteUrl("too-large")
     expect(await call(await signRemotePath(url))).toEqual(createRefusal("size"))
     await expect.poll(async () => (await readSeen(url))[0]?.closed).toBe(true)
@@ -178,7 +178,7 @@ describe("media of other hosts", () => {
     expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([200, 70])
   })
 
-  test("[RM3] a response that breaks off also breaks off for the client, and isn't cached", async () => {
+  test("[RM3] a response that is cut off is also cut off for the client, and isn't cached", async () => {
     const what = remoteUrl("cut")
     for (let n = 0; n < 2; n++) {
       const remote = await fetchRemote(what, readTimeLimits({}), ANYWHERE, UPSTREAM)
@@ -208,7 +208,7 @@ describe("media of other hosts", () => {
     await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow("too large")
   })
 
-  test("[RM3] a response that ends before its declared length also breaks off for the client", async () => {
+  test("[RM3] a response that ends before its declared length is cut off for the client", async () => {
     const remote = await fetchRemote(remoteUrl("short"), readTimeLimits({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow()
@@ -225,7 +225,7 @@ describe("media of other hosts", () => {
     await expect.poll(async () => (await readSeen(drip))[0]?.closed).toBe(true)
   })
 
-  test("[RM3] a silent response is abandoned, at its start or in the middle", async () => {
+  test("[RM3] a response is abandoned if the host is silent, at the start or in the middle", async () => {
     const times = readTimeLimits({ TIME_SCALE: "0.02" })
     const slow = remoteUrl("slow")
     expect(await fetchRemote(slow, times, ANYWHERE, UPSTREAM)).toMatchObject({ fault: { because: "timeout" } })

@@ -35,7 +35,10 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Returns a token that was signed elsewhere. It has only the given claims, and is valid for an hour. */
+/**
+ * Returns a token that was signed elsewhere and is valid for an hour. Apart from the tenant and the user, it has only
+ * the claims in `more`.
+ */
 function foreignToken(tenant: string, user: string, more: Record<string, unknown> = {}): Promise<string> {
   return new SignJWT({ tenant, sub: user, exp: nowSeconds() + 3600, ...more })
     .setProtectedHeader({ alg: "HS256" })
@@ -85,7 +88,7 @@ describe("a revoked token", () => {
     expect(await tryOpen(id, stillValid)).toMatchObject({ status: 101 })
   })
 
-  test("[AU7] is refused after TOKEN_TRUST_MS where the Worker has asked before; a new socket is closed earlier", async () => {
+  test("[AU7] is refused after TOKEN_TRUST_MS by an isolate that accepted it before; a new socket is closed sooner", async () => {
     const token = await tokenOf("au7b", "ada", 6000)
     const id = await makeSession(token)
     // Revoke the token as another isolate does, so that the revocation is not in this isolate's memory.
@@ -97,7 +100,7 @@ describe("a revoked token", () => {
     expect(await tryOpen(id, token)).toEqual(REVOKED)
   })
 
-  test("[AU7] an upgrade on another route doesn't bypass it", async () => {
+  test("[AU7] is refused even if the request asks for an upgrade on another route", async () => {
     const token = await tokenOf("au7c", "ada")
     await revokeTokens(token)
     const headers = { upgrade: "websocket" }
@@ -171,13 +174,13 @@ describe("revoking", () => {
     })
   })
 
-  test("[AU12] a token whose signer's clock is ahead also revokes itself", async () => {
+  test("[AU12] a token whose signer's clock is ahead can revoke itself too", async () => {
     const token = await foreignToken("au9d", "ada", { iat: nowSeconds() + 4 })
     expect(await revokeTokens(token, '{"all":true}')).toMatchObject({ status: 200 })
     expect(await listSessions(token)).toEqual(REVOKED)
   })
 
-  test("[AU12] a token without an id is revoked with all others; one without an issue time stays revoked", async () => {
+  test("[AU12] revoking a token without an id revokes all tokens; one without an issue time stays revoked", async () => {
     const bare = await foreignToken("au9e", "ada")
     const named = await foreignToken("au9e", "ada", { jti: "t1" })
     const connection = await openSocket(await makeSession(bare), bare)

@@ -26,7 +26,10 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Returns a token that was signed elsewhere. It has only the given claims, and is valid for an hour. */
+/**
+ * Returns a token that was signed elsewhere and is valid for an hour. Apart from the tenant and the user, it has only
+ * the claims in `more`.
+ */
 function foreignToken(tenant: string, user: string, more: Record<string, unknown> = {}): Promise<string> {
   return new SignJWT({ tenant, sub: user, exp: nowSeconds() + 3600, ...more })
     .setProtectedHeader({ alg: "HS256" })
@@ -105,7 +108,7 @@ describe("the sockets of a revoked token", () => {
     expect(revokeSpy.mock.calls).toHaveLength(2)
     expect(await alarmOf(directoryStubOf("au8d"))).toBeLessThanOrEqual(Date.now() + 10_000)
     await expectOpen(connection)
-    // Opening a socket with another token must not deliver the revocation of this token.
+    // Opening a socket with another token must not stop the retries for this token.
     const other = await openSocket(id, await tokenOf("au8d", "ada", 9000))
     revokeSpy.mockRestore()
     await runDurableObjectAlarm(directoryStubOf("au8d"))
@@ -129,7 +132,7 @@ describe("the sockets of a revoked token", () => {
     expect(await alarmOf(directoryStubOf("au8e"))).toBe(due)
   })
 
-  test("[AU8] a session that doesn't respond delays no other", async () => {
+  test("[AU8] a session that doesn't respond doesn't delay other sessions", async () => {
     const token = await tokenOf("au8f", "ada")
     const [deaf, good] = [await makeSession(token), await makeSession(token)]
     const lines = [await openSocket(deaf, token), await openSocket(good, token)] as const
@@ -141,7 +144,7 @@ describe("the sockets of a revoked token", () => {
     for (const connection of lines) await expectClosed(connection)
   })
 
-  test("[AU8] are closed on connecting if they were admitted before and connect later", async () => {
+  test("[AU8] are closed when they connect, even if they were admitted before the revocation", async () => {
     const claims: Claims = { tenant: "au8g", user: "ada", expires: 4_000_000_000, token: "late", issued: 1 }
     await createSession("s1", claims)
     const session = sessionOf("s1", claims)

@@ -75,13 +75,13 @@ describe("a user of an issuer who gets a lower role", () => {
     return received[1]
   }
 
-  test("[US10] can no longer open a writing socket, at once in the isolate that made the change", async () => {
+  test("[US10] loses the right to write on new sockets at once, in the isolate that made the change", async () => {
     const { id, user, signNext } = await memberOf("us10a")
     expect((await patchRole("us10a", user, "viewer")).status).toBe(200)
     expect(await tryWrite(id, await signNext())).toBe("scope_denied")
   })
 
-  test("[US10] keeps no socket that was opened with the role that another isolate still caches", async () => {
+  test("[US10] is disconnected if an isolate that still caches the old role admitted the socket", async () => {
     const { id, user, signNext } = await memberOf("us10b")
     await changeElsewhere("us10b", user, "viewer")
     const token = await signNext()
@@ -112,7 +112,7 @@ describe("a revocation while a token is being issued", () => {
     expect(await call("/v1/sessions", { token: issued.value.body.token })).toEqual(REVOKED)
   })
 
-  test("[US11] signing out everywhere revokes each sign-in, whatever the issue time of its token", async () => {
+  test("[US11] signing out everywhere revokes each sign-in by its id, whenever its tokens were issued", async () => {
     const provider = await startProvider()
     await registerIssuer("us11b", provider)
     const browser = new TestBrowser("us11b")
@@ -137,7 +137,7 @@ describe("a revocation while a token is being issued", () => {
     expect((await call("/v1/sessions", { token: await tokenWith(key, "ada") })).status).toBe(200)
   })
 
-  test("[US11] an external token counts as issued with the token that requested it", async () => {
+  test("[US11] an external token has the same issue time as the token that requested it", async () => {
     const key = await createTenant("us11d")
     const token = await tokenWith(key, "ada")
     const id = await makeSession(token)
@@ -158,7 +158,7 @@ describe("a role that the provider sends", () => {
     return { provider, browser, user: user.id as string }
   }
 
-  test("[US12] can't be changed here, but a name can", async () => {
+  test("[US12] can't be changed by an owner, but the user's name can", async () => {
     const { user } = await claimedRole("us12a")
     expect(await patchRole("us12a", user, "viewer")).toEqual(refusal(409, "role_from_issuer"))
     const token = await tokenOfRole("us12a", "owner")
@@ -166,7 +166,7 @@ describe("a role that the provider sends", () => {
     expect(named).toMatchObject({ status: 200, json: { name: "Adi", role: "admin" } })
   })
 
-  test("[US12] is listed as the provider last sent it; without the claim, the role in the list applies", async () => {
+  test("[US12] is listed as the provider last sent it; once no claim is configured, the listed role applies", async () => {
     const { provider, browser, user } = await claimedRole("us12b")
     const signToken = (role: string) => provider.sign({ payload: foreignClaims(provider, { sub: "admin-adi", role }) })
     advanceClock(TOKEN_TRUST_MS)
@@ -180,7 +180,7 @@ describe("a role that the provider sends", () => {
   })
 
   testInFull(
-    "[US15] with a sign-in at another registration of the issuer is in the next token of the other sign-ins",
+    "[US15] at a sign-in through another registration of the issuer is in the next token of the other sign-ins",
     async () => {
       const provider = await startProvider()
       await registerIssuer("us15b", provider)
@@ -215,7 +215,7 @@ describe("a role that the provider sends", () => {
     },
   )
 
-  test("[US13] is valid for CLAIMED_ROLE_MS of a sign-in, which then ends", async () => {
+  test("[US13] is valid for CLAIMED_ROLE_MS; then the sign-in ends", async () => {
     const { browser } = await claimedRole("us13a")
     advanceClock(CLAIMED_ROLE_MS - 60_000)
     expect((await browser.post("/auth/token")).status).toBe(200)

@@ -30,7 +30,7 @@ interface Exchange {
   /** The earlier message that the question follows. */
   readonly after: number
   readonly hasFile: boolean
-  /** The answers to the question, which are versions of the same answer. */
+  /** The answers to the question. They are versions of one another. */
   readonly answers: readonly (readonly TurnEvent[])[]
   /** The times between events, in milliseconds. */
   readonly steps: readonly number[]

@@ -19,7 +19,7 @@ async function messagesOf(id: string, token: string): Promise<readonly { readonl
 }
 
 describe("sessions and messages", () => {
-  test("[RT1] create, send and read have the same effect as on the socket", async () => {
+  test("[RT1] creating, sending and reading have the same effect as on the socket", async () => {
     const { token, id } = await openNewSession()
     const post = { method: "POST", token }
     const response = await call(`/v1/sessions/${id}/messages`, { ...post, body: '{"id":"m1","content":"/say hi"}' })
@@ -238,7 +238,7 @@ describe("other users", () => {
   test.each([
     ["another tenant", "evil", "ada"],
     ["another user of the tenant", "acme", "eve"],
-  ])("[RT6] %s opens no session by any route, and the refusal stores nothing", async (_who, tenant, user) => {
+  ])("[RT6] %s can't use the session on any route, and the refusals store nothing", async (_who, tenant, user) => {
     const { token: own, id } = await openNewSession()
     const token = await tokenOf(tenant, user)
     expect(await call(recentPath(id), { token })).toEqual(refusal(404, "session_unknown"))
@@ -266,7 +266,7 @@ describe("headers of every response", () => {
     expect(headers.get("content-security-policy")).toContain("default-src 'none'")
   })
 
-  test("[RT7] other paths are the page's files, with their own headers", async () => {
+  test("[RT7] other paths return the page's files, with their own headers", async () => {
     const ASSETS = {
       fetch: ({ url }: Request) => new Response(url, { headers: { "content-security-policy": "script-src 'self'" } }),
     }

@@ -81,7 +81,7 @@ describe("a tick of the cron trigger", () => {
     const folder = await untilBackedUp("bk-acme")
     expect(folder).toMatch(/^\d{4}-\d\d-\d\d\/bk-acme\/[\w-]+\/$/)
     expect(await untilBackedUp("bk-other")).toContain("/bk-other/")
-    // The backup must not be listed as an owner's export, and the bucket of the tenant's files must contain nothing of
+    // The backup must not be listed as an owner's export, and the bucket of the tenant's files must contain no part of
     // it.
     expect((await call("/v1/tenant/exports", { token: await ownerToken("bk-acme") })).json.exports).toEqual([])
     expect((await env.MEDIA.list({ prefix: "bk-acme/." })).objects).toEqual([])

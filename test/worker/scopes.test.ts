@@ -32,7 +32,7 @@ const sendMessage = (id: string, token: string) =>
   call(`/external/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify({ text: "x" }) })
 
 describe("scopes", () => {
-  test("[AU10] a user's routes and sockets accept scope user or none, and no other", async () => {
+  test("[AU10] a user's routes and sockets accept the scope user or no scope, and no other scope", async () => {
     const token = await tokenOf("au10a", "ada")
     const id = await makeSession(token)
     const routes: [method: string, path: string][] = [
@@ -59,7 +59,7 @@ describe("scopes", () => {
       expect(await sendMessage(id, wrong)).toEqual(DENIED)
   })
 
-  test("[AU10] tokens with an unknown scope, or with scope external but no session, are invalid", async () => {
+  test("[AU10] tokens with an unknown scope, or with the scope external but no session, are invalid", async () => {
     const signToken = (more: object) =>
       new SignJWT({ tenant: "au10b", sub: "ada", exp: nowSeconds() + 600, ...more })
         .setProtectedHeader({ alg: "HS256" })

@@ -106,7 +106,7 @@ describe("commands", () => {
     })
   })
 
-  test("[MO4] long text at the usual pace ends in bounded time", async () => {
+  test("[MO4] long text at the usual pace takes a bounded time", async () => {
     let waitedMs = 0
     mockTimers((callback, ms) => {
       waitedMs += ms
@@ -148,7 +148,7 @@ describe("/bench", () => {
     [1, 5, 0],
     [0, 6, 1],
     [100, 300, 5],
-  ])("[MO4] deltas=%i chars=%i tools=%i: exactly that, split evenly", async (deltas, chars, tools) => {
+  ])("[MO4] deltas=%i chars=%i tools=%i is played exactly, split evenly over steps", async (deltas, chars, tools) => {
     const steps = await playTurn([], `/bench deltas=${deltas} chars=${chars} tools=${tools} delay_ms=0 yield_every=50`)
     const texts = steps.map(({ events }) => events.filter((event) => event.type === "text_delta"))
     expect(steps).toHaveLength(tools + 1)
@@ -172,7 +172,7 @@ describe("/bench", () => {
     expect(now - start).toBe(1_007)
   })
 
-  test("[MO4] is stateless, and only the last question counts", async () => {
+  test("[MO4] is stateless: only the last question determines the answer", async () => {
     const messages: ModelMessage[] = []
     await playTurn(messages, "/bench deltas=4 tools=1")
     const [only] = await playTurn(messages, "hello")

@@ -23,7 +23,7 @@ test.each<[string, string, object]>([
 })
 
 test.each(["What's the weather?", "Read it again", "Make a list", "Calculate", `Calculate ${" ".repeat(100_000)}x`])(
-  "[BT10] the scripted model answers %j without them",
+  "[BT10] the scripted model answers %j without a small tool",
   (question) => {
     expect(planToolRequest(question, TOOLS as never)).toBeNull()
   },

@@ -61,7 +61,7 @@ function makeFetchDue(tenant: string) {
   })
 }
 
-describe("fetching texts", () => {
+describe("fetching a session's text", () => {
   async function unindex(tenant: string): Promise<void> {
     await runInDurableObject(directoryOf(tenant), (_object, { storage: { sql } }) => {
       sql.exec("DROP TABLE IF EXISTS search_words; DELETE FROM search_entry; UPDATE sessions SET indexed = 0")

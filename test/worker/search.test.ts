@@ -100,7 +100,7 @@ describe("search across all conversations", () => {
       expect((await call(`/v1/search?q=${encodeURIComponent(`${q} zz`)}`, { token })).status).toBe(200)
   })
 
-  test("[FT4] an edited question, another version and a deleted conversation are searched as they are shown", async () => {
+  test("[FT4] after an edit, a switch of versions and a deletion, only what is shown is found", async () => {
     const [token, claims] = [await tokenOf("ft4", "ada"), claimsOf("ft4", "ada")]
     const id = await makeSession(token, "x")
     const client = await connect(id, claims)

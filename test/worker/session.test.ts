@@ -53,7 +53,7 @@ describe("a turn", () => {
     expect(JSON.stringify(stored)).toContain("rich-media rendering")
   })
 
-  test("[TU2] counts its ordinals from 1, so the next turn's first card is weather_1 again", async () => {
+  test("[TU2] starts its ordinals at 1, so the next turn's first card is weather_1 again", async () => {
     const id = await freshSession()
     const client = await connect(id)
     for (const exchange of ["q1", "q2"]) {
@@ -229,7 +229,7 @@ describe("history", () => {
     expect(page.has_more).toBe(true)
   })
 
-  test("[HI3] [ST6] reading a page, and finding the last seq on waking, read as many rows in a long session as in a short one", async () => {
+  test("[HI3] [ST6] reading a page, and finding the last seq after waking up, takes as many row reads in a long session as in a short one", async () => {
     const countReads = async (turns: number): Promise<number[]> => {
       const id = await freshSession()
       await fillSession(id, turns)
@@ -248,7 +248,7 @@ describe("history", () => {
 })
 
 describe("the store", () => {
-  test("[ST1] an unknown id writes nothing, whatever the request", async () => {
+  test("[ST1] a request with an unknown id writes nothing, whatever it asks for", async () => {
     const stub = env.SESSION.getByName("acme:ghost")
     expect(await stub.readHistoryPage(CLAIMS, { limit: 5 })).toMatchObject({
       ok: false,

@@ -54,7 +54,7 @@ describe("what a tenant allows", () => {
     expect(await tablesOf(tenantStubOf("se-guarded"))).toEqual([])
   })
 
-  test("[SE1] does not affect agents that were configured before", async () => {
+  test("[SE1] does not affect agents that were configured before these settings existed", async () => {
     const tenant = tenantStubOf("se-agents")
     await runInDurableObject(tenant, (_object, { storage }) => {
       // Store the row as the previous version wrote it.

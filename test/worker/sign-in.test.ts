@@ -275,7 +275,7 @@ describe("where a sign-in returns", () => {
     ["", "/"],
     [`/${"x".repeat(600)}`, "/"],
     ["/\u2028", "/"],
-  ])("[SI4] for to=%j is %s", (to, path) => {
+  ])("[SI4] with to=%j is %s", (to, path) => {
     expect(toLocalPath(to, HOST)).toBe(path)
   })
 })

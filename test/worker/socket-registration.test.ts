@@ -39,7 +39,7 @@ const listHolders = (tenant: string): Promise<string[]> =>
       .map(({ session }) => String(session)),
   )
 
-/** Methods that only the parts of the directory itself call. */
+/** Methods that only the directory's own parts call. */
 const OWN_METHODS = new Set(["constructor", "getHost", "getLists"])
 
 /** Holds back every call to the objects of a class until `release` is called. Returns the names of the calls so far. */
@@ -122,7 +122,7 @@ describe("opening a socket", () => {
     await expectEnd(connection, "token_revoked")
   })
 
-  test("[AU18] checks the token again if the last check was long ago, so that the trust in it doesn't end before the registration", async () => {
+  test("[AU18] checks the token again first if the last check was so long ago that its result would expire before the registration", async () => {
     const token = await tokenOf("au18f", "ada")
     const id = await makeSession(token)
     await call("/v1/sessions", { token })

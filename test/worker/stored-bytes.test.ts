@@ -194,7 +194,7 @@ function withSessionBytes<T>(
 const MB = 1024 * 1024
 
 describe("a session", () => {
-  test("[LI10] its text counts in whole megabytes", async () => {
+  test("[LI10] reports the size of its text in whole megabytes", async () => {
     const { reports } = await withSessionBytes(
       ({ n }) => succeed(n),
       async (bytes, set) => {

@@ -1,5 +1,5 @@
 /**
- * streams.test.ts: plays generated streams on real SQLite. Each event goes to a new recorder that has only the rows,
+ * streams.test.ts: plays generated streams on real SQLite. Each event goes to a new recorder that knows only the rows,
  * and the live state must equal the rows after every event. Then the session is exported and imported into another one.
  */
 
@@ -63,7 +63,7 @@ function playEvents(storage: DurableObjectStorage, pos: number, events: readonly
   return live
 }
 
-test("[GO5] [RE2] any stream looks the same live, with the rows read again at every event, and in another session", async () => {
+test("[GO5] [RE2] any stream looks the same live, when the rows are read again at every event, and after an import into another session", async () => {
   const [here, there] = [await freshSession("any"), await freshSession("any")]
   await runInDurableObject(sessionOf(here), (_object, { storage }) => {
     let pos = 0

@@ -53,7 +53,7 @@ describe("cancelling", () => {
     expect((await pageOf(id)).messages[1]).toEqual(stored)
   })
 
-  test("[CN2] twice has no further effect; ended, queued and unknown answers each get their response", async () => {
+  test("[CN2] twice has no further effect; cancelling an ended or unknown answer is an error", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await beginTurn(client, "q1", script([say("x"), pause(LONG)]))
@@ -74,7 +74,7 @@ describe("cancelling", () => {
     expect((await pageOf(id)).seq).toBe(seq)
   })
 
-  test("[CN2] reaches the newest version if an exchange has several", async () => {
+  test("[CN2] cancels the newest version if an exchange has several", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const first = await beginTurn(client, "q1", script([say("x"), pause(300), say("y")]))
@@ -192,7 +192,7 @@ describe("side effects", () => {
   })
 })
 
-test("[TU12] a step that shows nothing to the user ends the turn", async () => {
+test("[TU12] a turn ends if a step shows nothing to the user", async () => {
   const id = await freshSession()
   const client = await connect(id)
   for (const [i, blank] of ["\n", "<!-- nothing -->"].entries()) {
@@ -202,7 +202,7 @@ test("[TU12] a step that shows nothing to the user ends the turn", async () => {
   await expectSame(id, client)
 })
 
-test("[TO11] a tool that runs again after a restart shows its output once", async () => {
+test("[TO11] the output of a tool that runs again after a restart is shown once", async () => {
   const id = await freshSession()
   const client = await connect(id)
   const stream = call("probe_stream", { lines: 6, ms: 120 })

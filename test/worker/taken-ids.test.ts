@@ -1,5 +1,5 @@
 /**
- * taken-ids.test.ts: tests that a session id which another user already uses behaves like an unused one on every route.
+ * taken-ids.test.ts: tests that a session id that another user already uses behaves like an unused one on every route.
  */
 
 import { env, SELF } from "cloudflare:test"
@@ -118,7 +118,7 @@ describe("an id that another user of the tenant uses", () => {
     )
   })
 
-  test("[AU17] the key of a new session is known at once, without another request to its object", async () => {
+  test("[AU17] creating a session caches its key, so the next request doesn't look the key up", async () => {
     const [ada, eve] = [await tokenOf(T, "ada"), { tenant: T, user: "eve", expires: 1e12, token: "t", issued: 0 }]
     await createSession(ada, { id: "new" })
     const { asked, SESSION } = recordAskedSessions()

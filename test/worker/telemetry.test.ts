@@ -119,11 +119,7 @@ describe("the log line at the end of a turn", () => {
   })
 
   test.each([
-    [
-      "a fault of the model",
-      [[say("a"), fault("model_rate_limited")]],
-      { status: "failed", reason: "model_rate_limited" },
-    ],
+    ["a model fault", [[say("a"), fault("model_rate_limited")]], { status: "failed", reason: "model_rate_limited" }],
     ["text that does not fit", [[say("<span id='nothing_1'>secret words</span>")]], { drift: { mark_orphan: 1 } }],
     ["a tool that throws", [[call("probe_throw", { text: "secret words" })], [say("b")]], { status: "completed" }],
   ])("[OB2] [OB6] %s: there is one line, and no line contains the turn's text", async (_name, steps, expected) => {
@@ -139,7 +135,7 @@ describe("the log line at the end of a turn", () => {
     expect(JSON.stringify(lines)).not.toContain("secret")
   })
 
-  test("[OB2] is written once for a cancelled turn, and for a turn that a restart cut off", async () => {
+  test("[OB2] is written once for a cancelled turn, and once for a turn that a restart cut off", async () => {
     const id = await createTracedSession()
     const client = await connect(id)
     const lines = recordLogLines(id)

@@ -22,7 +22,7 @@ export interface CreatedKey {
   readonly key: string
 }
 
-/** Creates an API key by means of another API key. */
+/** Uses an API key to create another one. */
 export async function createKey(manager: string, fields: object = {}): Promise<CreatedKey> {
   const created = await postJson("/v1/keys", manager, { name: "backend", ...fields })
   expect(created.status).toBe(201)

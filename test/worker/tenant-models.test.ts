@@ -78,7 +78,7 @@ describe("a tenant's own model", () => {
     expect(await listModels()).toHaveLength(1)
   })
 
-  test("[TM8] has a price that applies from today, replaces later prices, and leaves other prices unchanged", async () => {
+  test("[TM8] has a price that applies from today, replaces its later prices, and leaves other prices unchanged", async () => {
     const { owner, put, putModel } = await freshTenant()
     const today = new Date().toISOString().slice(0, 10)
     const other = { model: "another", from: "2026-01-01", input: 1, output: 2 }
@@ -203,7 +203,7 @@ describe("a tenant's own model", () => {
 })
 
 describe("fallbacks and effort", () => {
-  test("[TM6] the next model is called if a call fails before its first output, and the usage counts for the next model", async () => {
+  test("[TM6] the next model is called if a call fails before its first output, and the usage is recorded for the next model", async () => {
     const { tenant, put, putModel } = await freshTenant()
     await putModel("down", "404")
     await putModel("refusing", "401")
@@ -228,7 +228,7 @@ describe("fallbacks and effort", () => {
     expect(await requestsTo(`${tenant}-good`)).toHaveLength(0)
   })
 
-  test("[TM6] the last fault counts if all models fail", async () => {
+  test("[TM6] the last model's fault is reported if all models fail", async () => {
     const { tenant, put, putModel } = await freshTenant()
     await putModel("down", "404")
     await putModel("html", "html")
@@ -249,7 +249,7 @@ describe("fallbacks and effort", () => {
     expect(efforts).toEqual(["low", "high"])
   })
 
-  test("[TM9] a message chooses the effort of its turn, if the agent has one, including for versions and after a restart", async () => {
+  test("[TM9] a message can choose the effort of its turn if the agent has one; the effort is kept for new versions and after a restart", async () => {
     const { tenant, put, putModel } = await freshTenant()
     await putModel("fast", "ok", { effort: "low" })
     await putAgent(put, { model: "fast", effort: "medium" })

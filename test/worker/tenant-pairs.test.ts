@@ -28,7 +28,7 @@ const checkProperty = (property: (mine: string, theirs: string, generation: numb
     { seed: 13, numRuns: PAIRS },
   )
 
-describe("of 1,000 pairs of tenants", () => {
+describe("for each of 1,000 pairs of tenants", () => {
   test("[TK8] a token is valid only for its own tenant, whatever its header and claims say", async () => {
     await checkProperty(async (mine, theirs, generation) => {
       const claims = { tenant: mine, user: "ada", expires: EXPIRES, token: "t", issued: NOW / 1000, generation }

@@ -55,8 +55,8 @@ function addJob({ rows }: LeavingHost, id: string, kind: JobKind, tenant: string
 }
 
 /**
- * Returns how many calls each slice of a job makes. Each slice has one attempt that is stopped at a certain call, which
- * differs between slices; if that attempt fails, the slice is repeated.
+ * Returns the number of calls that each slice of a job makes. The first attempt at each slice is stopped at a certain
+ * call, which differs between slices; if that attempt fails, the slice is repeated.
  */
 async function countCalls(tenant: string, id: string, runSlice: RunSlice): Promise<number[]> {
   const counts: number[] = []
@@ -104,7 +104,7 @@ const findFiles = async (prefix: string): Promise<string[]> =>
   (await env.MEDIA.list({ prefix })).objects.map(({ key }) => key.slice(prefix.length)).sort()
 
 testInFull(
-  "[TX2] [TX5] a conversation and an agent's with 300 files each are exported and imported in several events",
+  "[TX2] [TX5] a user's conversation and an agent's, with 300 files each, are exported and imported in several events",
   async () => {
     await registerUser(SENDER.tenant, SENDER.user)
     const token = await roleToken(SENDER.tenant, SENDER.user, "member")

@@ -15,7 +15,7 @@ const tenantStubOf = (tenant: string) => env.TENANT.getByName(tenant)
 const createAgent = (name: string) => ({ name, description: "", prompt: "You are new.", model: null, tools: [] })
 
 describe("agents of a tenant", () => {
-  test("[AG1] are three by default, and reading stores nothing", async () => {
+  test("[AG1] are three default ones at first, and reading them stores nothing", async () => {
     expect((await tenantStubOf("quiet").listAgents()).map(({ name }) => name)).toEqual([
       "general",
       "weather",
@@ -25,7 +25,7 @@ describe("agents of a tenant", () => {
     expect(await tablesOf(tenantStubOf("quiet"))).toEqual([])
   })
 
-  test("[AG1] can be added, changed and deleted, even default ones, except that the general agent stays", async () => {
+  test("[AG1] can be added, changed and deleted, even default ones, except for the general agent", async () => {
     const tenant = tenantStubOf("busy")
     await tenant.putAgent(SYSTEM_ACTOR, createAgent("writer"))
     await tenant.putAgent(SYSTEM_ACTOR, { ...createAgent("weather"), prompt: "You are ours." })

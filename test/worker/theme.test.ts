@@ -84,7 +84,7 @@ describe("a theme", () => {
     expect((await send("th-theirs", "GET")).json.theme).toEqual({ ...DEFAULT_THEME, logo: null })
   })
 
-  test("[TH5] each change is in the audit log, without its texts", async () => {
+  test("[TH5] each change is in the audit log, without the theme's text", async () => {
     await putTheme("th-log", GREEN)
     await send("th-log", "PUT", "/v1/theme/logo", LOGO)
     await send("th-log", "DELETE")
@@ -169,7 +169,7 @@ describe("the page's HTML", () => {
   const readHead = (html: string): unknown =>
     JSON.parse((/content="([^"]*)"/.exec(html)?.[1] ?? "").replaceAll("&quot;", '"'))
 
-  test("[TH4] contains the theme of the page's tenant from the start, as CSS properties and texts", async () => {
+  test("[TH4] contains the theme of the page's tenant from the start, as CSS properties and text", async () => {
     expect((await openPage("th-page")).text).toContain('content=""')
     await putTheme("th-page", GREEN)
     const { text, headers } = await openPage("th-page")

@@ -1,6 +1,6 @@
 /**
  * tool-media.test.ts: tests real turns in which a real tool stores files in a real bucket and attaches them to the
- * answer. The tests check where the files appear, which of them are voice notes, and that history agrees.
+ * answer. The tests check where the files appear, which of them are voice notes, and that history shows the same.
  */
 
 import { env, evictDurableObject } from "cloudflare:test"
@@ -57,7 +57,7 @@ test("[DR12] [DR19] [DR20] the files of calls come at the end in call order, liv
   await expectSame(id, client)
 })
 
-test("[DR12] files that only the data names, that the trailer doesn't name, or that another call stored aren't attached", async () => {
+test("[DR12] a file isn't attached unless its own call stored it and that call's trailer names it", async () => {
   const id = await freshSession("kept")
   const client = await connect(id)
   const given = await playScript(client, "q1", [saveCall("a.txt", "MEDIA:/media/$0")], [say("One.")])
@@ -136,7 +136,7 @@ test("[DR19] [SG11] the line that requests the embedding of a call's canvas is n
   await expectSame(id, client)
 })
 
-test("[DR19] [SG11] the results for an asked agent contain no directive lines", async () => {
+test("[DR19] [SG11] an asked agent's tool results contain no directive lines", async () => {
   const id = await freshSession("agent")
   const client = await connect(id)
   const message = script([saveCall("a.txt", "MEDIA:/media/$0\nWrite it.")], [say("Kept.")])

@@ -11,7 +11,7 @@ import { createSessionStore } from "../../worker/store/session-store.ts"
 
 const CTX = toolContext()
 
-describe("renaming", () => {
+describe("renaming a conversation", () => {
   test("[TO10] asks for approval first, and then stores the title; an invalid title is an error without asking", async () => {
     const titles: string[] = []
     const tool = createRenameTool(async (title) => void titles.push(title))
@@ -24,7 +24,7 @@ describe("renaming", () => {
     expect(titles).toEqual(["Harbour trip"])
   })
 
-  test("[TO10] works in a session if the user requests it in an ordinary sentence", async () => {
+  test("[TO10] works in a session when the user asks for it in an ordinary sentence", async () => {
     const id = await freshSession("ren")
     const client = await connect(id)
     await beginTurn(client, "q1", "Rename this conversation to Harbour trip", 2)

@@ -39,7 +39,7 @@ describe("the next action", () => {
     expect(decideNext(answerOf({ type: "end", status: "completed", reason: null, metrics: null })).do).toBe("rest")
   })
 
-  test("[TU4] a turn without an end is ended by its step limit", () => {
+  test("[TU4] a turn that doesn't end by itself is ended by the step limit", () => {
     const createRound = (i: number): TurnEvent[] => [
       { type: "step_start" } as const,
       callOf("a", `c${i}`),
@@ -50,7 +50,7 @@ describe("the next action", () => {
     expect(decideNext(message)).toEqual({ do: "end", status: "failed", reason: "step_limit" })
   })
 
-  test("[TU4] recovery interrupts what may have had side effects, and nothing else", () => {
+  test("[TU4] recovery interrupts calls that may have had side effects, and no others", () => {
     const running = answerOf(callOf("pay", "c1"), startOf("c1"), callOf("read", "c2"), startOf("c2", 2))
     expect(
       planRecovery(running, (name) => name === "read").map((event) => "call_id" in event && event.call_id),

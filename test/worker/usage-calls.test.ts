@@ -53,7 +53,7 @@ describe("one call", () => {
     expect(meterEvents([])).toMatchObject({ ...NO_TOKENS, firstChunkMs: null, isReported: false, cost: 0 })
   })
 
-  test("[MT13] a call that was cut off before its tokens were reported counts an estimate, with and without a price", () => {
+  test("[MT13] a call that is cut off before its tokens are reported is recorded with an estimate, with or without a price", () => {
     const events: [number, ModelEvent][] = [
       [1_001, { type: "text_delta", delta: "12345" }],
       [1_002, { type: "tool_call", name: "x", args: "{}" }],

@@ -34,7 +34,7 @@ async function readCsv(tenant: string, query: string, accept = "text/csv"): Prom
 }
 
 describe("GET /v1/usage", () => {
-  test("[MT9] returns totals by day, model, agent and user, and a grand total; days outside the range don't count", async () => {
+  test("[MT9] returns totals by day, model, agent and user, and a grand total, without days outside the range", async () => {
     const tenant = freshTenant()
     await registerUser(tenant, "ada")
     await registerUser(tenant, "bob")
@@ -228,7 +228,7 @@ function manyModels(): UsageEntry[] {
 }
 
 describe("CSV", () => {
-  test("[MT10] has the same numbers, with exact costs and the number of unknown costs", async () => {
+  test("[MT10] has the same numbers as JSON, with exact costs and the number of unknown costs", async () => {
     const tenant = freshTenant()
     await addUsage(
       tenant,
@@ -305,7 +305,7 @@ describe("prices", () => {
     expect((await putPrices("meter0", prices)).json).toMatchObject({ code: "field_invalid" })
   })
 
-  test("[MT22] a change based on a list that has changed since is refused", async () => {
+  test("[MT22] a change is refused if it is based on a list that has changed since", async () => {
     const tenant = freshTenant()
     const changePrice = async (model: string, revision: string) => {
       const body = JSON.stringify({ prices: [{ ...price, model }], revision })
@@ -329,7 +329,7 @@ describe("prices", () => {
     ])
   })
 
-  test("[MT11] gaps are allowed, and leave the days before them unpriced; 0 is a price", async () => {
+  test("[MT11] a list may leave days without a price, and 0 is a price", async () => {
     const tenant = freshTenant()
     const prices = [
       { ...price, from: "2999-01-01" },

@@ -91,7 +91,7 @@ describe("from a turn to the tenant", () => {
     expect((await readTenant(tenant, "model")).rows).toEqual([{ provider: "scripted", model: "scripted", ...total }])
   })
 
-  test("[MT4] a turn that is cancelled or fails counts the usage reported so far, and an estimate for the last call", async () => {
+  test("[MT4] for a turn that is cancelled or fails, the usage reported so far and an estimate for the last call are counted", async () => {
     const { tenant, token, session } = await freshUser()
     const steps = [
       [callTool("weather", { location: "Oslo" }), createFinish(10, 3)],
@@ -127,7 +127,7 @@ describe("from a turn to the tenant", () => {
     await expectDirectory(tenant, "ada", { calls: 2, input: 30, output: 8 })
   })
 
-  test("[MT5] the alarm repeats a lost report; a report that arrived counts once", async () => {
+  test("[MT5] the alarm repeats a lost report, and a report that arrived is counted once", async () => {
     const { tenant, token, session } = await freshUser()
     await askQuestion(session, token, script([say("one"), createFinish(5, 1)]))
     await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
@@ -160,7 +160,7 @@ describe("from a turn to the tenant", () => {
     adding.mockRestore()
   })
 
-  test("[MT19] a remainder is reported after the month, at the directory's own time, and by no other alarm", async () => {
+  test("[MT19] the rest is reported after the end of the month, at a time that differs between directories, and by no other alarm", async () => {
     const alarms: number[] = []
     for (let i = 0; i < 2; i++) {
       const { tenant, token, session } = await freshUser()
@@ -186,7 +186,7 @@ describe("from a turn to the tenant", () => {
     expect(alarms[0]).not.toBe(alarms[1])
   })
 
-  test("[MT18] a batch that was in progress when the directory was killed is sent, whatever sets the alarm", async () => {
+  test("[MT18] a batch that was being sent when the directory was killed is sent again, whatever sets the alarm", async () => {
     const { tenant, token, session } = await freshUser()
     await askQuestion(session, token, script([say("one"), createFinish(5, 1)]))
     await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
@@ -234,7 +234,7 @@ describe("from a turn to the tenant", () => {
     adding.mockRestore()
   })
 
-  test("[MT7] erasing a session refunds nothing, even in the middle of a turn", async () => {
+  test("[MT7] erasing a session doesn't reduce the usage, even in the middle of a turn", async () => {
     const { tenant, token, session } = await freshUser()
     await askQuestion(session, token, script([say("one"), createFinish(5, 1)]))
     const steps = [

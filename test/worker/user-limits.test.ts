@@ -96,7 +96,7 @@ testInFull("[LI9] a socket over the limit is refused, and the others continue", 
 
 /**
  * Attempts to open sockets. For each session, `stated` is the number of sockets that was last reported, and `actual` is
- * the number that is really open.
+ * the number of sockets that are really open.
  */
 async function checkSockets(
   stated: Readonly<Record<string, number>>,
@@ -150,7 +150,7 @@ test("[LI9] a socket over the user's limit is closed with 4429", async () => {
   const user = createUser()
   const token = await tokenOf("acme", user)
   const id = await makeSession(token)
-  // The last reported number counts if a session's object does not respond.
+  // If a session's object does not respond, its last reported number is used.
   await runInDurableObject(directoryOf(user), (_object, { storage: { sql } }) => {
     new RevocationRows(sql).addHolder("gone", CLAIMS, 0, MAX_USER_SOCKETS)
   })

@@ -30,7 +30,7 @@ async function findIds(tenant: string, q: string): Promise<string[]> {
   return ((await searchUsers(tenant, q)).json as Found).users.map(({ id }) => id)
 }
 
-describe("the keys of a user", () => {
+describe("the search keys of a user", () => {
   test.each([
     ["Ada Lovelace", "ada lovelace"],
     ["  José  O'Brien-Łódź ", "jose o brien lodz"],
@@ -44,7 +44,7 @@ describe("the keys of a user", () => {
     expect(toSearchKey(text)).toBe(key.normalize("NFKD"))
   })
 
-  test("[US14] are the lower-case id and the name from each of its words onwards; an id that is already in lower case needs no key", () => {
+  test("[US14] are the lower-case id, and the name from each of its words onwards; a lower-case id needs no key", () => {
     expect(listSearchKeys("ada", null)).toEqual([])
     expect(listSearchKeys("ada", "Ada")).toEqual([])
     expect(listSearchKeys("Team-Ada_1", "Ada de Souza")).toEqual(["team-ada_1", "ada de souza", "de souza", "souza"])
@@ -74,7 +74,7 @@ describe("the search", () => {
     expect((await searchUsers("us14a", "ada")).json.users[0]).toMatchObject({ id: "ada", name: "Ada Lovelace" })
   })
 
-  test("[US14] follows a new name, and leaves nothing of a removed user", async () => {
+  test("[US14] finds a user only by the current name, and a removed name leaves no keys", async () => {
     await addUsers("us14b", { ada: "Ada Lovelace" })
     const token = await tokenOfRole("us14b", "owner")
     const renameUser = (name: string | null) =>
@@ -90,7 +90,7 @@ describe("the search", () => {
     expect(await countKeys()).toBe(0)
   })
 
-  test("[US14] finds users who are older than the keys soon after the update", async () => {
+  test("[US14] finds users who are older than the search keys soon after the update", async () => {
     const names = Object.fromEntries(Array.from({ length: 1_100 }, (_, n) => [`old-${n}`, `Ada Number${n}`]))
     await addUsers("us14d", names)
     await runInDurableObject(tenantOf("us14d"), (_object, { storage: { sql } }) => {

@@ -51,7 +51,7 @@ async function countRowsWritten(stub: DurableObjectStub, run: () => Promise<unkn
 }
 
 describe("the first contact", () => {
-  test("[US1] lists a user of a token signed elsewhere with the first session, and never writes the user again", async () => {
+  test("[US1] adds a user with a token signed elsewhere when the first session is created, and never writes the user again", async () => {
     const boss = await tokenAs("us1a", "boss", "owner")
     const ada = await tokenAs("us1a", "ada")
     await makeSession(boss)
@@ -87,7 +87,7 @@ describe("the first contact", () => {
     expect(await tablesOf(tenantOf("us1b"))).toEqual([])
   })
 
-  test("[US2] adds a directory that is older than the list at its next contact", async () => {
+  test("[US2] adds a user whose directory is older than the list, at the next contact", async () => {
     const stub = directoryOf("us2a", "old")
     await runInDurableObject(stub, (_object, { storage: { sql } }) => {
       sql.exec(`CREATE TABLE schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL);
@@ -103,7 +103,7 @@ describe("the first contact", () => {
     await expect.poll(async () => idsOf(await call("/v1/users", { token: boss }))).toEqual(["old"])
   })
 
-  test("[US2] registration is repeated after a process ends between the tenant's row and the directory's flag, and creates one row", async () => {
+  test("[US2] registers the user again if the process ends between the tenant's row and the directory's flag, and creates one row", async () => {
     const [boss, ada] = [await tokenAs("us2b", "boss", "owner"), await tokenAs("us2b", "ada")]
     vi.spyOn(Directory.prototype, "addSession").mockImplementationOnce(async () => {
       await tenantOf("us2b").registerUser({ id: "ada" })
@@ -247,7 +247,7 @@ describe("a change to a user", () => {
 describe("a suspended user", () => {
   const SUSPENDED = refusal(403, "user_suspended")
 
-  test("[US7] has no valid token and no open socket, keeps everything, and gets it back", async () => {
+  test("[US7] has no valid token and no open socket, but keeps all data, and gets access again when restored", async () => {
     const [boss, ada] = [await tokenAs("us7a", "boss", "owner"), await tokenAs("us7a", "ada")]
     const id = await makeSession(ada)
     const connection = await openSocket(id, ada)
@@ -276,7 +276,7 @@ describe("a suspended user", () => {
     await openSocket(id, renewed)
   })
 
-  test("[US7] is refused after TOKEN_TRUST_MS where the Worker has asked before; a new socket is closed earlier", async () => {
+  test("[US7] is refused after TOKEN_TRUST_MS by an isolate that accepted the token before; a new socket is closed sooner", async () => {
     const ada = await tokenAs("us7b", "ada")
     const id = await makeSession(ada)
     const by = { actor: SYSTEM_ACTOR, role: "owner" as const }

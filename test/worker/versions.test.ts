@@ -222,7 +222,7 @@ describe("refusals", () => {
 })
 
 test.each(["the last", "the first"])(
-  "[VE7] a switch of %s answer costs the same in a session of ten messages and of ten thousand",
+  "[VE7] switching the version of %s answer costs the same in a session of ten messages as in one of ten thousand",
   async (which) => {
     const costs: { read: number; written: number }[] = []
     for (const size of [10, 10_000]) {
@@ -263,7 +263,7 @@ test.each(["the last", "the first"])(
         Object.defineProperty(state.storage.sql, "exec", { value: spied, configurable: true })
         const [socket] = state.getWebSockets()
         if (socket === undefined) throw new Error("no socket")
-        // The hello named an epoch that has ended. So do what the page does: read the history, and send another hello.
+        // The hello named an epoch that has ended, so do what the page does: read the history and send another hello.
         const page = JSON.parse((before.ok && before.value.json) || "{}")
         const frame = { type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: page.seq }
         await (object as Session).webSocketMessage(socket, JSON.stringify(frame))
@@ -296,7 +296,7 @@ test("[VE7] an old message is found on its path, but not on another one, by read
     }
     store.atomically(() => {
       for (let pos = 1; pos <= 3_000; pos++) putMessage(pos, pos === 1 ? null : pos - 1)
-      // Add a branch that leaves the path at position 1,000 and becomes active.
+      // Add a branch that leaves the path at position 1,000. It becomes the active path.
       for (let pos = 3_001; pos <= 5_000; pos++) putMessage(pos, pos === 3_001 ? 1_000 : pos - 1)
     })
     const before = store.countRows().read

@@ -73,7 +73,7 @@ async function openSharedSocket(id: string, token: string, owner: string) {
 
 describe("a viewer", () => {
   test.each(["viewer", "member", "admin", "owner"] as const)(
-    "[SH1] of role %s reads history, live frames, files and the export",
+    "[SH1] with the role %s reads history, live frames, files and the export",
     async (role) => {
       const owner = `o-${role}`
       const { mine, theirs, id } = await shareSession(owner, `v-${role}`, role)
@@ -121,7 +121,7 @@ describe("a viewer", () => {
     ])
   })
 
-  test("[SH3] of any role changes nothing: every other route and every writing frame is scope_denied", async () => {
+  test("[SH3] can't change anything, whatever the role: every other route and every writing frame is scope_denied", async () => {
     const { theirs, id } = await shareSession("sh3a", "sh3b", "member")
     const stub = env.SESSION.getByName(`${T}:${id}`)
     const readState = async () => [await digestOf(stub), await digestBucket(`${T}/${id}/`)]
@@ -284,7 +284,7 @@ describe("sharing", () => {
     expect(await tablesOf(env.DIRECTORY.getByName(`${T}:one-more`))).toEqual([])
   })
 
-  test("[SH6] fills at most MAX_SHARED_BY_OWNER entries of another user's list", async () => {
+  test("[SH6] adds at most MAX_SHARED_BY_OWNER entries to another user's list", async () => {
     const mine = await tokenOf(T, "sh6c")
     for (const id of ["sh6-1", "sh6-2"]) await createSession(mine, id)
     expect((await addViewer(mine, "sh6-1", "sh6d")).status).toBe(200)
@@ -300,7 +300,7 @@ describe("sharing", () => {
     expect((await addViewer(other, "sh6-3", "sh6d")).status).toBe(200)
   })
 
-  test("[SH7] lists sessions in pages, newest first; a page reads only the rows that it returns", async () => {
+  test("[SH7] shared sessions are listed in pages, newest first; a page reads only the rows that it returns", async () => {
     const token = await roleToken(T, "sh7", "viewer")
     const stub = env.DIRECTORY.getByName(`${T}:sh7`)
     const count = MAX_SESSIONS_LISTED * 2 + 3
@@ -326,7 +326,7 @@ describe("sharing", () => {
     expect(rowsRead).toEqual([11, 11, 11, 11])
   })
 
-  test("[SH8] follows renames, and erasing the session removes it from every list", async () => {
+  test("[SH8] a shared session has its current title in every list, and erasing it removes it from every list", async () => {
     const { mine, theirs, id } = await shareSession("sh8a", "sh8b")
     await call(`/v1/sessions/${id}`, { method: "PATCH", token: mine, body: '{"title":"Renamed"}' })
     expect((await listShared(theirs)).sessions).toMatchObject([{ id, title: "Renamed" }])
@@ -344,7 +344,7 @@ describe("sharing", () => {
     expect(await readSession(theirs, id, "sh8a")).toEqual(UNKNOWN)
   })
 
-  test("[SH9] closes a viewer's sockets, and nobody else's, when their token is revoked", async () => {
+  test("[SH9] the sockets of a viewer whose token is revoked are closed, and nobody else's", async () => {
     const { mine, theirs, id } = await shareSession("sh9a", "sh9b")
     await addViewer(mine, id, "sh9c")
     const other = await roleToken(T, "sh9c", "viewer")
@@ -360,7 +360,7 @@ describe("sharing", () => {
     expect([second.closedWith(), own.closed]).toEqual([null, null])
   })
 
-  test("[SH10] isn't needed for a user's own sessions: a user of role viewer can read them, but change nothing", async () => {
+  test("[SH10] isn't needed for a user's own sessions: a user with the role viewer can read them, but not change them", async () => {
     const [member, viewer] = [await tokenOf(T, "sh10"), await roleToken(T, "sh10", "viewer")]
     await createSession(member, "sh10-1")
     await sendMessage(member, "sh10-1", "/say before")

@@ -91,7 +91,7 @@ describe("what the tool returns", () => {
     [undefined, 3],
     [1, 1],
     [7, 7],
-  ])("[CA7] with `days` %j it returns %i days of forecast", async (days, count) => {
+  ])("[CA7] with `days` %j, it returns %i days of forecast", async (days, count) => {
     const args: ToolArgs = { location: "Oslo", ...(days === undefined ? {} : { days }) }
     const result = await sample.execute(args, createContext())
     expect(result).toMatchObject({ forecast_days: expect.objectContaining({ length: count }) })
@@ -169,7 +169,7 @@ describe("the sample source", () => {
     },
   )
 
-  test("[TO7] every city has a valid payload at every hour of the sample days, which include every kind of sky and a night", async () => {
+  test("[TO7] every city has a valid payload at every hour of the sample days, and these days include every kind of sky, and nights", async () => {
     const conditions = new Set<string>()
     let nights = 0
     for (const month of [0, 3, 6, 9]) {

@@ -33,7 +33,7 @@ async function readNewest(id: string, tenant: string) {
   return (JSON.parse(page.value.json) as HistoryPage).messages.at(-1)
 }
 
-/** Expects that the answer looks the same after a reload. */
+/** Asserts that the answer looks the same after a reload. */
 async function expectReloaded(client: TestClient & { readonly id: string }, tenant: string): Promise<void> {
   expect((await readNewest(client.id, tenant))?.segments).toEqual(answerTo(client, "q1")?.segments)
 }
@@ -245,7 +245,7 @@ describe("a restart", () => {
     await runInDurableObject(stub, (_object, state) => state.abort("killed")).catch(() => {})
   }
 
-  test("[TW3] [TW5] while a result is awaited sends the call again with its id, and the late result still counts", async () => {
+  test("[TW3] [TW5] while a result is awaited sends the call again with its id, and the late result is still accepted", async () => {
     const secret = await putTool("tw-kill", "tw-kill", {}, "later")
     const client = await openToolSession("tw-kill")
     startCall(client, "q1")
@@ -261,7 +261,7 @@ describe("a restart", () => {
     expect(toolsIn(await readNewest(client.id, "tw-kill"))).toMatchObject([{ status: "ok" }])
   })
 
-  test("[TW5] is not needed for a result: it wakes a session that was evicted", async () => {
+  test("[TW5] is not needed for a result to arrive: the result wakes a session that was evicted", async () => {
     const secret = await putTool("tw-wake", "tw-wake", {}, "later")
     const client = await openToolSession("tw-wake")
     startCall(client, "q1")

@@ -58,7 +58,7 @@ describe("the setting", () => {
     expect(inProduction.success).toBe(false)
   })
 
-  test("[WG1] an administrator sets the sites; without any, the settings don't mention them", async () => {
+  test("[WG1] an administrator sets the sites; without any, the settings don't contain the field", async () => {
     const set = await putSettings("wg-set", { embed_hosts: [SHOP, SHOP, "https://*.shop.example.com"] })
     expect(set.json).toEqual({
       embed_origins: [],

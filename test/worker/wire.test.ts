@@ -184,7 +184,7 @@ describe("the wire", () => {
     expect(short.texts.join()).not.toContain("secret")
   })
 
-  test("[WS12] a socket that leaves a full replay buffer unseen is closed with 4408; one that sends `seen` isn't", async () => {
+  test("[WS12] a socket that hasn't confirmed the frames of a full replay buffer is closed with 4408; one that sends `seen` isn't", async () => {
     const id = await freshSession()
     const silent = await connect(id)
     const active = await connect(id)

@@ -1,4 +1,4 @@
-/** workers-ai.test.ts: tests models of Workers AI, with a binding whose responses come from a loopback server. */
+/** workers-ai.test.ts: tests Workers AI models, with a binding whose responses come from a loopback server. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -119,7 +119,7 @@ describe("Workers AI", () => {
     await expect(play("workers-ai.text", { signal: controller.signal })).rejects.toThrow()
   })
 
-  test("[MO18] agents can name models of Workers AI; without the binding or a name, a fault is logged", () => {
+  test("[MO18] agents can name Workers AI models; without the binding or a name, a fault is logged", () => {
     const { ai } = createBinding("workers-ai.text", "none")
     expect(getModelName({ MODEL: "workers-ai", MODEL_NAME, AI: ai }, "@cf/other")).toBe("@cf/other")
     expect(getModelName({ MODEL: "workers-ai", MODEL_NAME, AI: ai }, "scripted")).toBe("scripted")
