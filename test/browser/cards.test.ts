@@ -1,4 +1,4 @@
-/** cards.test.ts: the cards that tenants define, on the page: live, after a reload, and in a shared copy. */
+/** cards.test.ts: the cards that tenants define, on the page: live, after a reload, and after an export and import. */
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"

@@ -39,7 +39,7 @@ const PLAN: BudgetRunPlan = {
 }
 
 test(
-  `[FS15] ${USERS * SESSIONS} sessions of ${TURNS} turns under budgets and kills: usage stays within budget + leases, and the ledgers match the turns`,
+  `[FS15] ${USERS * SESSIONS} sessions of ${TURNS} turns with budgets and repeated kills: usage stays within budget + leases, and the ledgers match the turns`,
   async () => {
     run = await BudgetRun.start(PLAN)
     await run.prepare()

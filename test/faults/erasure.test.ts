@@ -22,7 +22,7 @@ const GRACE_MS = 500
 /** Equal to REQUEST_MS in worker/leaving/erase-user-job.ts. */
 const REQUEST_MS = BODY_MS + 10_000
 
-/** Creates a user with conversations, a file, a shared conversation, and an export. Each contains the user's word. */
+/** Creates a user with conversations, a file, a shared conversation, and an export. Each contains the user's marker word. */
 async function fillTenant(on: TestServer, tenant: string, user: string): Promise<void> {
   const boss = await tokenOf(tenant, "boss", "owner")
   const ada = await tokenOf(tenant, user, "member")

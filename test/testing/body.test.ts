@@ -23,7 +23,7 @@ const BODIES = [
 ] as const
 
 test.each(everyNth(BODIES, 2))(
-  "[EX22] a gigabyte, %s, is refused long before its end, each time, and isn't stored",
+  "[EX22] a one-gigabyte body sent %s is always refused long before it ends, and isn't stored",
   async (_name, end, max) => {
     const cuecard = await startCuecard({})
     try {

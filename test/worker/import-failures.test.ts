@@ -198,7 +198,7 @@ describe("oversized content", () => {
       createUserRecord({ text: "between", responseId: "u2" }),
     ]
     await importFile(id, toJsonl(...records))
-    // Restore the state of a process that ended after it had folded the first turn.
+    // Recreate the state of a process that ended after it had folded the first turn.
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       storage.sql.exec("UPDATE tool_calls SET status = 'waiting', error = NULL")
       const staging = createStagedRows(storage.sql)

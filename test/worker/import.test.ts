@@ -181,7 +181,7 @@ describe("during an upload", () => {
   test("[RE6] leftovers of a broken upload aren't part of the next one", async () => {
     const id = await freshSession()
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
-      // Restore the state of a process that ended while it was staging a longer file.
+      // Recreate the state of a process that ended while it was staging a longer file.
       const staging = createStagedRows(storage.sql)
       for (let n = 1; n <= 9; n++)
         staging.addRows(1, [

@@ -199,7 +199,7 @@ describe("a pair of issuer and audience", () => {
     const stub = env.TENANT.getByName("oi-cut")
     expect((await putIssuer("oi-cut", { issuer, audience: "first" })).status).toBe(200)
     const { claimIssuer } = await import("../../worker/auth/issuer/issuer-registry.ts")
-    // Restore the state that a kill between the claim and the row leaves.
+    // Recreate the state that a kill between the claim and the row leaves.
     await runInDurableObject(stub, async (_object, { storage }) => {
       storage.sql.exec("INSERT INTO issuer_claims (issuer, audience) VALUES (?, 'lost')", issuer)
       await claimIssuer(env, "oi-cut", issuer, "lost")

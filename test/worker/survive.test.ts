@@ -232,7 +232,7 @@ describe("deadlines", () => {
     await client.untilEnd("q1")
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       expect(createSessionStore(storage.sql).findMessageAt(2)?.deadline).toBeNull()
-      // Restore the state of a process that was killed between two steps, long ago.
+      // Recreate the state of a process that was killed between two steps, long ago.
       storage.sql.exec("UPDATE transcript SET status = 'running', deadline = ? WHERE pos = 2", Date.now() - 1)
       storage.sql.exec("DELETE FROM leaf WHERE pos = 2")
     })

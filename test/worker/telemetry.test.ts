@@ -142,7 +142,7 @@ describe("the log line at the end of a turn", () => {
     await beginTurn(client, "q1", script([say("One. "), pause(10_000)]))
     client.say({ type: "cancel", exchange_id: "q1" })
     const cancelled = await client.untilEnd("q1")
-    // Restore the state after the process has ended, when only the turn's rows remain.
+    // Recreate the state after the process has ended, when only the turn's rows remain.
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       const store = createSessionStore(storage.sql, (write) => storage.transactionSync(write))
       const head = { id: "a2", role: "assistant", exchange_id: "q2", timestamp: new Date().toISOString() } as const

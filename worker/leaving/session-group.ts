@@ -1,4 +1,4 @@
-/** session-group.ts: finds the agents' sessions that belong to a session of a user. */
+/** session-group.ts: finds the agent sessions that belong to a user's session. */
 
 import type { Env } from "../env.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"

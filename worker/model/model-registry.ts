@@ -30,8 +30,8 @@ export type ModelEnv = Pick<
 /**
  * Creates the selected model with its retries, or a fault for the log. MODEL_SCRIPT overrides all other variables. The
  * default is `openai` if MODEL_BASE_URL is set, else `scripted` (SPEC MO10).
- * `name` is an agent's own choice: `scripted`, or the name of a model at MODEL_BASE_URL or of Workers AI. Null: the
- * deployment's model.
+ * `name` is an agent's own choice: `scripted`, or the name of a model served at MODEL_BASE_URL or by Workers AI. Null:
+ * the deployment's model.
  */
 export function createModel(env: ModelEnv, log: Log = () => {}, name: string | null = null): Result<Model, string> {
   const model = createModelWithoutRetries(name === null ? env : withModelName(env, name))
@@ -79,7 +79,7 @@ function createOpenAiFromEnv(env: ModelEnv): Result<Model, string> {
 
 function createWorkersAiFromEnv(env: ModelEnv): Result<Model, string> {
   const { AI: ai, MODEL_NAME: modelName = "" } = env
-  if (ai === undefined) return fail("MODEL is workers-ai, but the binding AI is missing")
+  if (ai === undefined) return fail("MODEL is workers-ai, but the AI binding is missing")
   if (modelName === "") return fail("MODEL_NAME is missing")
   const fileKinds = parseFileKinds(env.MODEL_TAKES)
   if (!fileKinds.ok) return fileKinds

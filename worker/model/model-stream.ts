@@ -131,7 +131,7 @@ async function* readModelStream(
     for (;;) {
       const { done, value } = await reader.read()
       if (watch.signal.aborted) throw new Error("stopped")
-      if (done) return yield createFault("model_cut_off", "The stream ended without a finish.")
+      if (done) return yield createFault("model_cut_off", "The stream ended without a finish event.")
       if (value.type !== "stream-start") watch.restartTimer()
       states.observe(value)
       switch (value.type) {

@@ -14,7 +14,7 @@ import { defineTool } from "./define-tool.ts"
 export const createChartTool = () =>
   defineTool({
     description:
-      'Draws a chart of the figures in "data": bars to compare things (kind "bar"), a line for a course of time (kind "line", points in order). The user can read every figure and open them as a table.',
+      'Draws a chart of the figures in "data": bars to compare things (kind "bar"), a line to show change over time (kind "line", points in order). The user can read every figure and view the data as a table.',
     args: {
       type: "object",
       properties: {

@@ -23,7 +23,7 @@ export interface ToolContext {
   readonly exchange_id: string
   /** The trace of that turn. */
   readonly trace?: string | undefined
-  /** The number of this call among the turn's calls of the same tool, counted from 1. */
+  /** The position of this call among the turn's calls to the same tool, counting from 1. */
   readonly nth: number
   /** The tag that this call can cue (`weather_1`); null on all channels except `user`. */
   readonly card: string | null
@@ -100,7 +100,7 @@ export function createRefusal(code: TurnFault, details: string): JsonObject {
 }
 
 export interface Tool extends ToolSpec {
-  /** Whether a call can be run again after a crash, because a second run has no further effect. */
+  /** Whether a call can safely run again after a crash, that is, whether a second run has no further effect. */
   readonly repeatable: boolean
   /** Whether a call has no effect besides its result. Such a call need not be stored before it runs. Default: no. */
   readonly readsOnly?: boolean
@@ -109,7 +109,7 @@ export interface Tool extends ToolSpec {
   /** Time limit in milliseconds, if it differs from the other tools' limit. */
   readonly ms?: number
   /**
-   * What shows the tool's results: a component of the page with the tool's name, or a shipped template
+   * What shows the tool's results: the page component named after the tool, or a shipped template
    * (shared/card/templates). Default: nothing, unless the tenant has a card for the tool.
    */
   readonly card?: "component" | ShippedCard
@@ -137,8 +137,8 @@ export function createMediaTrailer({ id, kind, voice }: Asset): string {
   return [
     `MEDIA:${assetUrl(id)}`,
     ...(voice === true ? ["[[audio_as_voice]]"] : []),
-    `This ${kind} is attached to the end of your response automatically. To place it elsewhere, write the line that begins with`,
-    "MEDIA: on a line of its own at that place, once. Never write its URL anywhere else.",
+    `This ${kind} is attached to the end of your response automatically. To place it elsewhere, repeat the`,
+    "MEDIA: line exactly once, on its own line, where the file should appear. Never write its URL anywhere else.",
   ].join("\n")
 }
 

@@ -1,4 +1,4 @@
-/** showcase.ts: the scripted model's answers that need no tool, each one Markdown text. */
+/** showcase.ts: the scripted model's answers that need no tool, each a single Markdown string. */
 
 import type { Intent } from "./intent.ts"
 
@@ -33,7 +33,7 @@ export function getScriptedResponse(kind: Exclude<Intent["kind"], "weather">): S
   }
 }
 
-const HELLO = `Hello! I am the built-in assistant of Cuecard. I work offline, and I'm best at the weather. I can also draw, speak and build small documents.
+const HELLO = `Hello! I'm Cuecard's built-in assistant. I work offline, and weather is what I do best. I can also draw, speak and build small documents.
 
 Try **What's the weather in London and in Tokyo?** and watch the answer arrive, cards and all.`
 
