@@ -6,6 +6,7 @@ import { env, evictDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_PROMPTS, MAX_PROMPT_BYTES } from "../../shared/protocol/writing/saved-prompt.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import { hrefOf, png, postFile } from "./files.ts"
 import { call, makeSession, refusal, roleToken, tablesOf, tokenOf } from "./http.ts"
 import { askQuestion } from "./tenant-transfer.ts"
 
@@ -247,6 +248,25 @@ describe("a branch", () => {
     expect((await call("/v1/sessions", { token })).json.sessions[0]).toMatchObject({ id: "branch1", title: "Weather" })
     await request(token, "DELETE", path)
     expect(await readMessages(token, "branch1")).toHaveLength(4)
+  })
+
+  test("[WR40] has its own files, which remain when the original is deleted, and is verified", async () => {
+    const token = await tokenOf("wr40c", "ada")
+    const { id, path } = await askIn(token, "What's the weather in Oslo?", "Weather")
+    const asset = (await postFile(id, token, png(1))).json.id
+    const sent = { id: "m2", content: "/say Seen.", attachments: [asset] }
+    expect((await request(token, "POST", `${path}/messages`, sent)).status).toBe(202)
+    await expect.poll(async () => (await readMessages(token, id)).at(-1)?.status).toBe("completed")
+    const answer = (await readMessages(token, id)).at(-1)
+    const branched = await request(token, "POST", `${path}/branch`, { message: answer?.id, id: "branch2" })
+    expect(branched.status).toBe(201)
+    await expect.poll(async () => (await readMessages(token, "branch2")).length).toBe(4)
+    await request(token, "DELETE", path)
+    const copied = await readMessages(token, "branch2")
+    const urls = copied.flatMap(({ segments }) => segments.flatMap((s) => (s.type === "media" ? [s.url] : [])))
+    expect(urls).toHaveLength(1)
+    expect((await call(await hrefOf("branch2", token, urls[0] ?? ""))).status).toBe(200)
+    expect(copied.filter(({ origin }) => origin !== undefined)).toEqual([])
   })
 
   test("[WR40] another user's session, an unknown message, and an id that is in use are refused, and nothing is stored", async () => {

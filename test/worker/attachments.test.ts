@@ -13,7 +13,18 @@ import { createSessionStore } from "../../worker/store/session-store.ts"
 import { reserveAsset, assetOf, putAsset } from "./sample-assets.ts"
 import { CLAIMS, connect, createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./http.ts"
-import { beginTurn, call, expectSame, freshSession as fresh, pause, rowsIn, say, script } from "./session-helpers.ts"
+import {
+  answerTo,
+  beginTurn,
+  call,
+  expectSame,
+  freshSession as fresh,
+  pause,
+  rowsIn,
+  say,
+  script,
+  toolsIn,
+} from "./session-helpers.ts"
 
 const freshSession = (): Promise<string> => fresh("att")
 
@@ -205,7 +216,7 @@ describe("a message's attachments", () => {
     expect(await sendRefused(client, { type: "edit", id: "q0b", message: "q0", content: "" })).toBe("message_empty")
   })
 
-  test("[AT3] if a turn that waits for approval is evicted, its question keeps its files", async () => {
+  test("[AT3] if a turn that waits for approval is evicted, its question keeps its files until the turn has ended", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await putAsset(id, assetOf("one"))
@@ -214,8 +225,15 @@ describe("a message's attachments", () => {
     await client.untilTrue(
       (frame) => frame.type === "ops" && frame.ops.some((op) => op.op === "meta" && op.status === "waiting"),
     )
+    const before = answerTo(client, "q1")
     await evictDurableObject(sessionOf(id))
-    expect(await createQuestion(id, "q1")).toMatchObject({ segments: [{ content: scriptText }, matchMedia("one")] })
+    const withFile = { segments: [{ content: scriptText }, matchMedia("one")] }
+    expect(await createQuestion(id, "q1")).toMatchObject(withFile)
+    const second = await connect(id)
+    const callId = toolsIn(before)[0]?.call_id ?? ""
+    second.say({ type: "approve", call_id: callId, decision: "allow" })
+    await second.untilTrue((frame) => frame.type === "ops" && frame.ops.some(({ op }) => op === "end"))
+    expect(await createQuestion(id, "q1")).toMatchObject({ ...withFile, status: "completed" })
   })
 })
 

@@ -2,8 +2,11 @@
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
-import { describe, expect, test } from "vitest"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
 import type { BudgetChange } from "../../shared/usage/budget-change.ts"
+import { ASKED_LEASE_MS, SESSION_LEASE_MS } from "../../shared/usage/user-account.ts"
+import { Directory } from "../../worker/directory/directory-object.ts"
+import { Tenant } from "../../worker/tenant/tenant-object.ts"
 import type { Claims } from "../../worker/platform/rpc/claims.ts"
 import { connect } from "../support/socket.ts"
 import { call, makeSession, roleToken, tablesOf } from "./http.ts"
@@ -17,6 +20,12 @@ const directoryStubOf = (tenant: string) => env.DIRECTORY.getByName(`${tenant}:a
 async function setLimit(tenant: string, change: BudgetChange): Promise<void> {
   const token = await roleToken(tenant, "boss", "owner")
   expect((await call("/v1/budgets", { method: "PUT", token, body: JSON.stringify(change) })).status).toBe(200)
+}
+
+/** Stops the clock until the test ends. Call this before the test creates objects, because they keep their clock. */
+function stopClock(): void {
+  vi.useFakeTimers({ now: Date.now(), toFake: ["Date"] })
+  onTestFinished(() => void vi.useRealTimers())
 }
 
 async function sendMessage(session: string, token: string, content = "hello") {
@@ -85,7 +94,7 @@ describe("a budget that is used up", () => {
     expect((await messagesOf(session, token)).length).toBe(2)
   })
 
-  test("[BU6] gives a waiting message a failed answer", async () => {
+  test("[BU6] gives a waiting message a failed answer, which can be retried once the budget allows it", async () => {
     const token = await roleToken("bt-queue", "ada", "member")
     const session = await makeSession(token)
     const client = await connect(session, claimsOf("bt-queue"))
@@ -101,6 +110,16 @@ describe("a budget that is used up", () => {
     expect(await client.untilEnd("m1")).toMatchObject({ status: "completed" })
     expect(await client.untilEnd("m2")).toMatchObject({ status: "failed", reason: "budget_exhausted" })
     await setLimit("bt-queue", { users: { ada: null } })
+    await directoryStubOf("bt-queue").refreshBudget()
+    const failed = (await messagesOf(session, token)).at(-1)
+    client.say({ type: "retry", id: "r1", message: failed.id })
+    await client.untilTrue((frame) => frame.type === "ack" && frame.id === "r1")
+    await expect
+      .poll(async () => (await messagesOf(session, token)).at(-1))
+      .toMatchObject({
+        status: "completed",
+        segments: [{ type: "text", content: "two" }],
+      })
   })
 })
 
@@ -152,15 +171,64 @@ describe("sessions that are older than the first budget", () => {
 })
 
 describe("the cost of budgets", () => {
-  test("[BU7] [BU10] without budgets, a turn stores no budget data in the directory", async () => {
+  test("[BU7] [BU10] without budgets, a turn requests no lease and stores no budget data in the directory", async () => {
+    const leaseTurn = vi.spyOn(Directory.prototype, "leaseTurn")
     const token = await roleToken("bt-none", "ada", "member")
     const session = await makeSession(token)
     await askQuestion(session, token, "/say hello")
+    expect(leaseTurn).not.toHaveBeenCalled()
+    // With a budget, the same kind of turn requests one.
+    await setLimit("bt-some", { tenant: { concurrent_turns: 5 } })
+    const otherToken = await roleToken("bt-some", "ada", "member")
+    await askQuestion(await makeSession(otherToken), otherToken, "/say hello")
+    expect(leaseTurn).toHaveBeenCalled()
+    leaseTurn.mockRestore()
     const count = await runInDurableObject(directoryStubOf("bt-none"), (_object, { storage }) =>
       storage.sql.exec("SELECT count(*) AS n FROM budget_account").one(),
     )
     expect(count).toEqual({ n: 0 })
     expect(await tablesOf(env.TENANT.getByName("bt-none"))).toContain("budgets")
+  })
+
+  test("[BU9] a session's lease covers its next turn, and ends after SESSION_LEASE_MS", async () => {
+    stopClock()
+    await setLimit("bt-lease", { users: { ada: { tokens_per_day: 10_000_000 } } })
+    const token = await roleToken("bt-lease", "ada", "member")
+    const session = await makeSession(token)
+    const leaseTurn = vi.spyOn(Directory.prototype, "leaseTurn")
+    const countRequests = async (): Promise<number> => {
+      leaseTurn.mockClear()
+      await askQuestion(session, token, "/say hello")
+      return leaseTurn.mock.calls.length
+    }
+    expect(await countRequests()).toBe(1)
+    expect(await countRequests()).toBe(0)
+    vi.setSystemTime(Date.now() + SESSION_LEASE_MS)
+    expect(await countRequests()).toBe(1)
+    leaseTurn.mockRestore()
+  })
+
+  test("[BU23] the time between two requests to the tenant doubles with each further refusal, up to a maximum", async () => {
+    stopClock()
+    await setLimit("bt-pause", { users: { ada: { tokens_per_day: 0 } } })
+    await makeSession(await roleToken("bt-pause", "ada", "member"))
+    const directory = directoryStubOf("bt-pause")
+    const getBudgetGrant = vi.spyOn(Tenant.prototype, "getBudgetGrant")
+    const isTenantAskedAfter = async (ms: number): Promise<boolean> => {
+      vi.setSystemTime(Date.now() + ms)
+      getBudgetGrant.mockClear()
+      expect((await directory.leaseTurn("any", false)).ok).toBe(false)
+      return getBudgetGrant.mock.calls.length > 0
+    }
+    await directory.refreshBudget()
+    expect(await isTenantAskedAfter(4_999)).toBe(false)
+    expect(await isTenantAskedAfter(1)).toBe(true)
+    // Each further pause is 2 to 2.5 times as long, so that clients of many users don't retry at the same time.
+    expect(await isTenantAskedAfter(9_999)).toBe(false)
+    expect(await isTenantAskedAfter(12_500 - 9_999)).toBe(true)
+    expect(await isTenantAskedAfter(19_999)).toBe(false)
+    for (let refusal = 0; refusal < 12; refusal++) expect(await isTenantAskedAfter(5 * 60_000)).toBe(true)
+    getBudgetGrant.mockRestore()
   })
 
   test("[BU7] a directory that gets no response from the tenant leases one turn at a time", async () => {
@@ -252,6 +320,20 @@ describe("limits on a user's conversations, turns and files", () => {
     client.say({ type: "regenerate", id: "r1", message: "unknown" })
     await client.untilTrue((frame) => frame.type === "error" && frame.id === "r1")
     await expect.poll(async () => (await sendMessage(other, token, "/say two")).status).toBe(202)
+  })
+
+  test("[BU27] a lease whose turn never begins counts as a running turn for ASKED_LEASE_MS", async () => {
+    stopClock()
+    await setLimit("bt-lost", { tenant: { concurrent_turns: 1 } })
+    await makeSession(await roleToken("bt-lost", "ada", "member"))
+    const directory = directoryStubOf("bt-lost")
+    await directory.refreshBudget()
+    const isLeased = async (session: string): Promise<boolean> => (await directory.leaseTurn(session, false)).ok
+    expect([await isLeased("lost"), await isLeased("other")]).toEqual([true, false])
+    vi.setSystemTime(Date.now() + ASKED_LEASE_MS - 1)
+    expect(await isLeased("other")).toBe(false)
+    vi.setSystemTime(Date.now() + 2)
+    expect(await isLeased("other")).toBe(true)
   })
 
   test("[BU11] a file beyond the budget isn't stored", async () => {

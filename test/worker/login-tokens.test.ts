@@ -29,12 +29,18 @@ async function signedIn(tenant: string, login = "ada") {
 const tokenFrom = async (browser: TestBrowser): Promise<string> => (await browser.post("/auth/token")).json.token
 
 describe("the provider's sign-out", () => {
-  async function logoutFrom(tenant: string, change: Record<string, unknown>, body: object = {}) {
+  async function logoutFrom(
+    tenant: string,
+    change: Record<string, unknown>,
+    body: object = {},
+    beforeLogout: () => void = () => {},
+  ) {
     const provider = await startProvider()
     await registerIssuer(tenant, provider, change)
     const browser = new TestBrowser(tenant)
     await browser.signIn()
     const token = await tokenFrom(browser)
+    beforeLogout()
     const { status, json } = await browser.post("/auth/logout", body)
     // The sign-in must have ended in every case.
     expect((await call("/v1/sessions", { token })).status).toBe(401)
@@ -55,7 +61,7 @@ describe("the provider's sign-out", () => {
     }
   })
 
-  test("[SI13] is skipped by default, and for a provider that has no sign-out URL", async () => {
+  test("[SI13] is skipped by default, for a provider that has no sign-out URL, and while the tenant can't be reached", async () => {
     expect((await logoutFrom("si13-off", {})).status).toBe(204)
     expect((await logoutFrom("si13-false", { logout: false })).status).toBe(204)
     const get = Tenant.prototype.getSignInClient
@@ -66,6 +72,17 @@ describe("the provider's sign-out", () => {
       return { ...client, metadata }
     })
     expect((await logoutFrom("si13-none", { logout: true })).status).toBe(204)
+    let isAway = false
+    vi.spyOn(Tenant.prototype, "getSignInClient").mockImplementation(async function (this: Tenant, name) {
+      if (isAway) throw new Error("away")
+      return await get.call(this, name)
+    })
+    const takeTenantAway = (): void => {
+      isAway = true
+      // By then, the configuration from the sign-in must be read again.
+      vi.useFakeTimers({ now: Date.now() + 4 * 60_000, toFake: ["Date"] })
+    }
+    expect((await logoutFrom("si13-away", { logout: true }, {}, takeTenantAway)).status).toBe(204)
     vi.restoreAllMocks()
   })
 

@@ -15,6 +15,7 @@ import { openAgentSession, putServer, runTool, seenAt, sendMcp, serverUrl, setSe
 import { answerTo, toolsIn } from "./session-helpers.ts"
 
 const HTML = "<!doctype html><title>Plans</title><p>Hello</p>"
+const NO_FIELDS = { type: "object", properties: {} }
 const OPEN = { tools: ["show", "refresh", "echo"], approval: "never" }
 
 interface Shown {
@@ -264,6 +265,18 @@ describe("a call from an app", () => {
       content: [{ type: "text", text: "echo: a" }],
     })
   })
+})
+
+test("[MP35] a call from an app can't ask the user questions", async () => {
+  const run = "ma-questions"
+  const asks = [{ a: { method: "elicitation/create", params: { message: "Sure?", requestedSchema: NO_FIELDS } } }]
+  await setServer(run, { app: { html: HTML }, asks: asks as never })
+  await putServer(run, "plans", { url: serverUrl(run), tools: ["show", "ask"], approval: "never" })
+  const client = await openAgentSession(run, ["plans"])
+  const shown = { client, session: client.session, tool: await runTool(client, "q1", "plans_show") }
+  const answer = await callFromApp(run, shown, { tool: "ask", args: { text: "a" } })
+  expect(answer).toEqual(refusal(422, "mcp_refused"))
+  expect((await seenAt(run)).filter(({ method }) => method === "tools/call")).toHaveLength(2)
 })
 
 describe("reading what a server declares", () => {

@@ -173,6 +173,7 @@ describe("serving", () => {
       ["<!doctype html><script>alert(1)</script>", "text/plain; charset=utf-8"],
       ["<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", "text/plain; charset=utf-8"],
       ["<?xml version='1.0'?><x/>", "text/plain; charset=utf-8"],
+      ["a,b\n1,2\n", "text/plain; charset=utf-8"],
     ] as const
     for (const [bytes, type] of cases) {
       const { href } = await uploadFile(typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes, "x.html")

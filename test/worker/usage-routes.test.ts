@@ -1,7 +1,7 @@
 /** usage-routes.test.ts: tests that administrators can read usage as JSON and CSV, and set prices. */
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import type { UsageEntry } from "../../shared/usage/usage-totals.ts"
 import { NO_USAGE } from "../../shared/usage/usage-totals.ts"
 import { call, HOST, makeSession, refusal } from "./http.ts"
@@ -162,6 +162,48 @@ describe("GET /v1/usage", () => {
     expect(new Set(called)).toEqual(new Set(users.map((user) => `${tenant}:${user}`)))
     expect(maxRunning).toBe(8)
     expect(json.incomplete).toEqual({ turns_per_user: 7 })
+  })
+
+  test("[MT14] waits for directories for at most REFRESH_WAIT_MS, and asks them once per REFRESH_PAUSE_MS", async () => {
+    const tenant = freshTenant()
+    await env.TENANT.getByName(tenant).registerUser({ id: "ada" })
+    let calls = 0
+    let reportCall = (): void => {}
+    const called = new Promise<void>((resolve) => (reportCall = resolve))
+    const flushUsage = async (): Promise<void> => {
+      calls += 1
+      reportCall()
+      await new Promise(() => {})
+    }
+    const DIRECTORY = {
+      getByName: (name: string) =>
+        new Proxy(env.DIRECTORY.getByName(name), {
+          get: (target, key) => (key === "flushUsage" ? flushUsage : Reflect.get(target, key)),
+        }),
+    }
+    const token = await ownerToken(tenant)
+    const readPage = async () => await call(`/v1/usage?${RANGE}`, { token, env: { DIRECTORY } })
+    try {
+      vi.useFakeTimers({ now: Date.now(), toFake: ["Date", "setTimeout", "clearTimeout"] })
+      const response = readPage()
+      let isAnswered = false
+      void response.then(() => (isAnswered = true))
+      await called
+      await vi.advanceTimersByTimeAsync(2_999)
+      expect(isAnswered).toBe(false)
+      await vi.advanceTimersByTimeAsync(1)
+      expect(await response).toMatchObject({ status: 200, json: { incomplete: { turns_per_user: 7 } } })
+      expect(calls).toBe(1)
+      vi.setSystemTime(Date.now() + 29_000)
+      expect((await readPage()).json.incomplete).toEqual({ turns_per_user: 7 })
+      expect(calls).toBe(1)
+      vi.setSystemTime(Date.now() + 1_001)
+      const next = readPage()
+      await expect.poll(async () => (await vi.advanceTimersByTimeAsync(3_000), calls)).toBe(2)
+      expect((await next).status).toBe(200)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   test("[MT14] the CSV by user has the unreported usage of users after the first page", async () => {

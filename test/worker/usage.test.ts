@@ -1,8 +1,8 @@
 /** usage.test.ts: tests that the usage of turns reaches the tenant's totals exactly once, with real objects. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
-import { describe, expect, test, vi } from "vitest"
-import { findPeriodEnd, toDay } from "../../shared/usage/period.ts"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
+import { findPeriodEnd, findPeriodStart, toDay } from "../../shared/usage/period.ts"
 import { USAGE_CLOSING_MS } from "../../worker/usage/report-time.ts"
 import { addTotals, NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
 import { Tenant } from "../../worker/tenant/tenant-object.ts"
@@ -56,6 +56,15 @@ async function makeDue(directory: DurableObjectStub): Promise<void> {
   await runInDurableObject(directory, (_object, { storage: { sql } }) => {
     sql.exec("UPDATE usage_session SET unsent = replace(unsent, ?, '2020-01-31')", toDay(Date.now()))
   })
+}
+
+/**
+ * Sets the clock to the middle of the month until the test ends. On the first day of a month, an earlier month may not
+ * be due yet (MT19), and the end of the month can be further away than any alarm.
+ */
+function setClockToMidMonth(): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: findPeriodStart("month", Date.now()) + 14 * 24 * 60 * 60_000 })
+  onTestFinished(() => void vi.useRealTimers())
 }
 
 /** Waits until the newest answer contains the text. */
@@ -161,6 +170,7 @@ describe("from a turn to the tenant", () => {
   })
 
   test("[MT19] the rest is reported after the end of the month, at a time that differs between directories, and by no other alarm", async () => {
+    setClockToMidMonth()
     const alarms: number[] = []
     for (let i = 0; i < 2; i++) {
       const { tenant, token, session } = await freshUser()
@@ -206,6 +216,7 @@ describe("from a turn to the tenant", () => {
   })
 
   test("[AU8] a tenant that does not respond to a batch does not delay the notice of a revocation", async () => {
+    setClockToMidMonth()
     const { tenant, token, session } = await freshUser()
     await askQuestion(session, token, script([say("one"), createFinish(5, 1)]))
     await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
@@ -214,6 +225,10 @@ describe("from a turn to the tenant", () => {
       while (isHanging) await new Promise((resolve) => setTimeout(resolve, 20))
       return null
     }) as never)
+    onTestFinished(() => {
+      isHanging = false
+      adding.mockRestore()
+    })
     const directory = directoryOf(tenant, "ada")
     await runInDurableObject(directory, (_object, { storage: { sql } }) => {
       sql.exec("INSERT INTO revoked (token, issued, expires) VALUES ('t', 0, 9e9)")
@@ -231,7 +246,6 @@ describe("from a turn to the tenant", () => {
     expect(adding).toHaveBeenCalled()
     isHanging = false
     await woken
-    adding.mockRestore()
   })
 
   test("[MT7] erasing a session doesn't reduce the usage, even in the middle of a turn", async () => {
