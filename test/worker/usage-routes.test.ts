@@ -199,7 +199,11 @@ describe("GET /v1/usage", () => {
       expect(calls).toBe(1)
       vi.setSystemTime(Date.now() + 1_001)
       const next = readPage()
-      await expect.poll(async () => (await vi.advanceTimersByTimeAsync(3_000), calls)).toBe(2)
+      const advanceAndCount = async (): Promise<number> => {
+        await vi.advanceTimersByTimeAsync(3_000)
+        return calls
+      }
+      await expect.poll(advanceAndCount).toBe(2)
       expect((await next).status).toBe(200)
     } finally {
       vi.useRealTimers()
